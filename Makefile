@@ -1,0 +1,40 @@
+# Needs Python 3.11+ and make; everything else is set up here.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint bench docs clean record
+.DEFAULT_GOAL := demo
+
+.venv/installed: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "saddlescope needs Python 3.11 or newer; set PYTHON=…")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install -q --disable-pip-version-check -e '.[dev]'
+	touch $@
+
+demo: .venv/installed
+	$(BIN)/saddlescope run all --quick --out demo --quiet
+	@echo "Open demo/simplicity.fig1b/index.html"
+
+test: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pytest -n 2
+
+lint: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+bench: .venv/installed
+	$(BIN)/python benchmarks/moments.py
+
+docs: .venv/installed
+	$(BIN)/pip install -q --disable-pip-version-check -e '.[docs]'
+	$(BIN)/sphinx-build -q -W docs docs/_build
+	@echo "Open docs/_build/index.html"
+
+record: .venv/installed
+	$(BIN)/python tools/record.py
+
+clean:
+	rm -rf .venv demo docs/_build saddlescope-results .pytest_cache .ruff_cache .hypothesis

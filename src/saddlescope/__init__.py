@@ -1,0 +1,35 @@
+"""Saddlescope: a laboratory for the stages of neural-network learning."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from saddlescope.claims import Claim, judge
+    from saddlescope.experiment import Experiment
+    from saddlescope.results import Results
+    from saddlescope.setting import Setting
+    from saddlescope.stages import Stages, find_stages
+    from saddlescope.store import load_results, save_results
+    from saddlescope.sweep import sweep
+    from saddlescope.train import train
+
+# The public names and where they live. Imported when first used, so that `saddlescope --help` does not wait for JAX.
+HOMES = {
+    "Claim": "claims", "Experiment": "experiment", "Results": "results", "Setting": "setting", "Stages": "stages",
+    "find_stages": "stages", "judge": "claims", "load_results": "store", "save_results": "store", "sweep": "sweep",
+    "train": "train",
+}  # fmt: skip
+__all__ = [
+    "Claim", "Experiment", "Results", "Setting", "Stages", "find_stages", "judge", "load_results", "save_results",
+    "sweep", "train",
+]  # fmt: skip
+
+
+def __getattr__(name):
+    if name not in HOMES:
+        raise AttributeError(f"module 'saddlescope' has no attribute {name!r}")
+    return getattr(import_module(f"saddlescope.{HOMES[name]}"), name)
+
+
+def __dir__():
+    return __all__

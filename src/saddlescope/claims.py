@@ -1,0 +1,198 @@
+"""Claims: a sentence, where it stands, and a check from results to a verdict.
+
+A claim that fails is a finding: it stays, with its numbers. A run that is not finite counts against every claim
+about it, and `judge` states how many there were beside each verdict.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from saddlescope.refusal import refuse_unless
+from saddlescope.results import TICKS, Results
+from saddlescope.stages import Stages, find_stages
+
+RunError = Callable[[xr.Dataset, xr.Dataset], float]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check found: whether the claim holds, and the numbers in words."""
+
+    holds: bool
+    evidence: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """`only` restricts the claim to the runs with these values of the axes; `note` says why it fails, once known."""
+
+    sentence: str
+    where: str
+    check: Callable[[Results], Finding]
+    only: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    sentence: str
+    where: str
+    holds: bool
+    evidence: str
+    runs: int
+    not_finite: int
+    note: str = ""
+
+    def __str__(self):
+        lost = f"; {self.not_finite} of {self.runs} runs not finite" if self.not_finite else ""
+        why = f" Why: {self.note}" if self.note and not self.holds else ""
+        return (
+            f"{'holds' if self.holds else 'DOES NOT HOLD'}: {self.sentence} [{self.where}] {self.evidence}{lost}.{why}"
+        )
+
+
+def judge(claims, results: Results) -> tuple[Verdict, ...]:
+    """The verdict on each claim, with the number of runs it rests on and how many of them were not finite."""
+    verdicts = []
+    for claim in claims:
+        part = results.select(**claim.only)
+        runs = part.measured.sizes["run"]
+        refuse_unless(runs > 0, f"No run to judge {claim.sentence!r} by: {dict(claim.only)} selects none.")
+        finding = claim.check(part)
+        lost = int((~part.measured.finite).sum())
+        verdicts.append(
+            Verdict(claim.sentence, claim.where, bool(finding.holds), finding.evidence, runs, lost, claim.note)
+        )
+    return tuple(verdicts)
+
+
+def in_runs(error: RunError, within: float, what: str, share: float = 1.0):
+    """error(measured, predicted) ≤ within, in at least this share of runs. A run not finite is an infinite error."""
+
+    def check(results):
+        errors = np.array([error(m, p) if m.finite else np.inf for m, p in results.runs()])
+        good = int(np.sum(errors <= within))
+        found = errors[np.isfinite(errors)]
+        spread = f"; {what} {spread_of(found)}, allowed {within:g}" if found.size else f"; no {what} could be read"
+        return Finding(good >= share * len(errors), f"{counted(good, len(errors))}{spread}")
+
+    return check
+
+
+def spread_of(values):
+    return f"median {np.median(values):.2g}, worst {np.max(values):.2g}"
+
+
+def counted(good, n):
+    """`20 of 20 runs (95 % interval 84–100 %)`, by Wilson's score."""
+    low, high = wilson(good, n)
+    return f"{good} of {n} runs (95 % interval {100 * low:.0f}–{100 * high:.0f} %)"
+
+
+def wilson(good, n, z=1.96):
+    centre, spread = good + z**2 / 2, z * np.sqrt(good * (n - good) / n + z**2 / 4)
+    return max(0.0, (centre - spread) / (n + z**2)), min(1.0, (centre + spread) / (n + z**2))
+
+
+# ---- Checks, each from one run's own curves. `stages_of` cuts nothing: `Results.runs` already did. ----
+
+
+def stages_of(run: xr.Dataset) -> Stages:
+    return find_stages(run["loss"].values)
+
+
+def drops(number: int, share: float = 1.0):
+    """The loss has exactly this many drops."""
+
+    def check(results):
+        counts = np.array([stages_of(m).n_drops if m.finite else -1 for m, _ in results.runs()])
+        good = int(np.sum(counts == number))
+        others = sorted(set(counts[counts != number].tolist()))
+        rest = f"; others have {', '.join('diverged' if c < 0 else str(c) for c in others)}" if others else ""
+        return Finding(good >= share * len(counts), f"{number} drops in {counted(good, len(counts))}{rest}")
+
+    return check
+
+
+def plateau_levels(within: float, share: float = 1.0):
+    """Each plateau between two drops lies at its predicted level, relative error."""
+
+    def error(measured, predicted):
+        found = np.array([p.level for p in stages_of(measured).plateaus])
+        level = predicted["plateau_level"].values
+        if len(found) != len(level):
+            return np.inf
+        return float(np.max(np.abs(found[1:-1] / level[1:-1] - 1)))
+
+    return in_runs(error, within, "relative error of the level", share)
+
+
+def drop_steps(within: float, share: float = 1.0):
+    """The loss falls fastest at the predicted steps, relative error."""
+
+    def error(measured, predicted):
+        found = np.array([d.at for d in stages_of(measured).drops if d.kind == "drop"])
+        step = predicted["drop_step"].values
+        return float(np.max(np.abs(found / step - 1))) if len(found) == len(step) else np.inf
+
+    return in_runs(error, within, "relative error of the drop steps", share)
+
+
+def half_strength(observable, within: float, share: float = 1.0):
+    """Each part of the task is half learned at the predicted step, relative error."""
+
+    def error(measured, predicted):
+        times = saved_times(measured)
+        found = np.array([half_way(times, curve) for curve in measured[observable.name].values.T])
+        return float(np.max(np.abs(found / predicted["half_strength_step"].values - 1)))
+
+    return in_runs(error, within, "relative error of the half-strength steps", share)
+
+
+def half_way(times, curve):
+    """When a rising curve passes ½: a line between two saved points in log-odds, in which a logistic rise is one."""
+    after = int(np.argmax(curve >= 0.5))
+    if after == 0 or not (0 < curve[after - 1] < 0.5 <= curve[after] < 1):
+        return np.inf
+    odds = np.log(curve[after - 1 : after + 1] / (1 - curve[after - 1 : after + 1]))
+    return float(np.interp(0.0, odds, times[after - 1 : after + 1]))
+
+
+def curve(name: str, within: float, share: float = 1.0):
+    """The measured curve is the predicted one, largest gap over the curve's start."""
+
+    def error(measured, predicted):
+        a, b = measured[name].values, predicted[name].values
+        return float(np.max(np.abs(a - b)) / abs(a[0])) if a.shape == b.shape else np.inf
+
+    return in_runs(error, within, "largest gap over the start", share)
+
+
+def widths(observable, expected: tuple[int, ...], share: float = 1.0):
+    """The effective width on each plateau after the first, the end included."""
+
+    def check(results):
+        rows = [tuple(width_on_plateaus(m, observable)) if m.finite else () for m, _ in results.runs()]
+        good = sum(row == expected for row in rows)
+        others = sorted({row for row in rows if row != expected})
+        rest = f"; others {', '.join(map(str, others))}" if others else ""
+        then = " then ".join(map(str, expected))
+        return Finding(good >= share * len(rows), f"width {then} in {counted(good, len(rows))}{rest}")
+
+    return check
+
+
+def width_on_plateaus(run, observable):
+    times, values = saved_times(run), run[observable.name].values
+    plateaus = stages_of(run).plateaus[1:]
+    ends = [p.at for p in plateaus[:-1]] + [times[-1]] * bool(plateaus)
+    return [int(values[np.argmin(np.abs(times - t))]) for t in ends]
+
+
+def saved_times(run: xr.Dataset) -> np.ndarray:
+    """The steps or epochs at which the observables of a run were read."""
+    return next(run[f"saved_{t}"].values for t in TICKS if f"saved_{t}" in run.coords)

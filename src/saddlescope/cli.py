@@ -1,0 +1,152 @@
+"""The command line. Thin: it parses, calls, prints. Heavy imports wait inside the commands, so `--help` is quick."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from saddlescope.refusal import Refusal, refuse_unless
+
+app = typer.Typer(
+    name="saddlescope",
+    help="A laboratory for the stages of neural-network learning.\n\nExamples:\n\n"
+    "  saddlescope list\n\n  saddlescope run simplicity.fig1b --quick\n\n  saddlescope stages loss.csv --column loss",
+    rich_markup_mode=None,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+OUT = "saddlescope-results"
+Out = Annotated[Path, typer.Option(help="Folder for the results, one folder an experiment.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar.")]
+
+
+@app.command("list")
+def list_(out: Annotated[Path, typer.Option(help="Where `run` wrote its results.")] = Path(OUT)):
+    """List the experiments: title, place in the paper, cost, last stored verdicts.
+
+    Cost is CPU time of the recorded run. Verdicts are those of your own last run in OUT, else the recorded ones.
+    """
+    from saddlescope.experiment import find, keys
+    from saddlescope.report.overview import overview
+
+    for key in keys():
+        print(overview(key, find(key), out))
+
+
+@app.command()
+def run(
+    key: Annotated[str, typer.Argument(help="An experiment (simplicity.fig1b), a paper (simplicity), or all.")],
+    quick: Annotated[bool, typer.Option("--quick", help="As few points as still show the effect.")] = False,
+    seeds: Annotated[int | None, typer.Option(help="Run seeds 0 … N-1 instead.")] = None,
+    axis: Annotated[
+        list[str] | None, typer.Option(help="Replace an axis: `target=diagonal`, `seed=0..4`, `lr=0.1,0.01`.")
+    ] = None,
+    out: Out = Path(OUT),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object an experiment.")] = False,
+    workers: Annotated[int, typer.Option(help="Worker processes, one thread each.")] = 1,
+    quiet: Quiet = False,
+):
+    """Run experiments, judge their claims, and write results, figure and page.
+
+    Exit status: 0 if every verdict is as recorded, 1 if one differs, 2 for bad usage.
+
+    Examples:
+
+      saddlescope run simplicity.fig1b --quick
+
+      saddlescope run simplicity --seeds 5 --workers 2 --out results
+
+      saddlescope run simplicity.fig1b --axis target=diagonal --axis seed=0..9
+    """
+    from saddlescope.experiment import find, matching
+    from saddlescope.report.axes import parse_axes
+    from saddlescope.report.folder import run_to_folder
+    from saddlescope.report.record import differences
+
+    chosen, scale, differs = matching(key), "quick" if quick else "full", []
+    axes = parse_axes(axis or [], seeds)
+    for name in chosen:  # refuse before the first run, not after the last
+        find(name).check_axes(axes)
+    for name in chosen:
+        folder, verdicts = run_to_folder(name, scale, axes, out, workers, quiet)
+        differs += (found := differences(name, scale, verdicts))
+        if as_json:
+            shown = [{"sentence": v.sentence, "where": v.where, "holds": v.holds, "evidence": v.evidence,
+                      "runs": v.runs, "not_finite": v.not_finite} for v in verdicts]  # fmt: skip
+            print(json.dumps({"key": name, "scale": scale, "folder": str(folder), "as_recorded": not found,
+                              "verdicts": shown}))  # fmt: skip
+        else:
+            print(f"{name} ({scale}): {find(name).title}", *(f"  {v}" for v in verdicts), sep="\n")
+            print(f"  page: {folder / 'index.html'}")
+    for sentence in differs:
+        print(f"saddlescope: not as recorded: {sentence}", file=sys.stderr)
+    raise typer.Exit(1 if differs else 0)
+
+
+@app.command()
+def show(what: Annotated[str, typer.Argument(help="An experiment's key, or a results file or folder.")]):
+    """Show an experiment's settings and recorded verdicts, or a stored result's settings, stages and verdicts.
+
+    Examples:
+
+      saddlescope show simplicity.fig1b
+
+      saddlescope show saddlescope-results/simplicity.fig1b
+    """
+    from saddlescope.report.overview import describe_key, describe_stored
+
+    stored = Path(what).exists() or "/" in what or what.endswith(".nc")
+    print(describe_stored(what) if stored else describe_key(what))
+
+
+@app.command()
+def stages(
+    file: Annotated[Path, typer.Argument(help="A curve: CSV, NPZ or NetCDF.")],
+    column: Annotated[str | None, typer.Option(help="Which column or variable; `loss[3]` takes row 3.")] = None,
+    time: Annotated[str | None, typer.Option(help="Which column or variable is time.")] = None,
+    log_time: Annotated[bool, typer.Option("--log-time", help="Measure rates per unit of log time.")] = False,
+    smooth: Annotated[float | None, typer.Option(help="Smoothing width in points, instead of the automatic.")] = None,
+    figure: Annotated[Path | None, typer.Option(help="Where to draw [default: FILE.stages.png].")] = None,
+):
+    """Find the plateaus and drops of any loss curve; print the table, write a figure.
+
+    Examples:
+
+      saddlescope stages loss.csv
+
+      saddlescope stages log.csv --column train_loss --time epoch --log-time
+
+      saddlescope stages saddlescope-results/simplicity.fig1b --column "loss[3]"
+    """
+    from saddlescope.curves import read_curve
+    from saddlescope.report.curve_figure import draw_curve
+    from saddlescope.stages import find_stages
+
+    if file.is_dir():
+        file = file / "results.nc"
+    times, loss, name = read_curve(file, column, time)
+    found = find_stages(loss, times, log_time=log_time, smooth=smooth)
+    print(found)
+    path = figure or file.with_name(file.name + ".stages.png")
+    refuse_unless(path.suffix in (".png", ".pdf", ".svg"), f"A figure is .png, .pdf or .svg, got {path.name!r}.")
+    draw_curve(path, found, loss, times, name, log_time)
+    print(f"figure: {path}")
+
+
+def main():
+    """Entry point: bad input is one sentence on standard error and exit status 2, never a traceback."""
+    try:
+        sys.exit(app(sys.argv[1:] or ["--help"], standalone_mode=False))
+    except typer.TyperException as error:
+        fail(f"{error.format_message().rstrip('.')}; `saddlescope --help` shows what can be given.", 2)
+    except (Refusal, PermissionError, IsADirectoryError) as error:
+        fail(str(error), 2)
+    except (KeyboardInterrupt, typer.Abort):
+        fail("stopped; what was finished is kept.", 130)
+
+
+def fail(sentence, status):
+    print(f"saddlescope: {sentence}", file=sys.stderr)
+    sys.exit(status)

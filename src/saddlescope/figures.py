@@ -1,0 +1,98 @@
+"""Figures: panels shared by experiments, and how a figure is written. They compute nothing that a claim depends on."""
+
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.claims import saved_times, stages_of
+from saddlescope.results import TICKS
+from saddlescope.store import write_bytes
+
+# Okabe and Ito's colours, told apart by colour-blind readers.
+BLACK, ORANGE, SKY, GREEN, BLUE, RED, PURPLE = (
+    "#000000", "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7",
+)  # fmt: skip
+STYLE = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 10,
+    "legend.frameon": False,
+    "figure.constrained_layout.use": True,
+    "axes.prop_cycle": matplotlib.cycler(color=[BLUE, ORANGE, GREEN, RED, SKY, PURPLE]),
+    "pdf.fonttype": 42,
+    "savefig.dpi": 160,
+}
+
+
+@contextmanager
+def style():
+    with plt.rc_context(STYLE):
+        yield
+
+
+def save_figure(figure, folder):
+    """figure.png and figure.pdf, each whole or not at all."""
+    for kind, metadata in (("png", {}), ("pdf", {"CreationDate": None})):
+        data = BytesIO()
+        figure.savefig(data, format=kind, metadata=metadata)
+        write_bytes(Path(folder) / f"figure.{kind}", data.getvalue())
+    plt.close(figure)
+
+
+def loss_panel(ax, results, title="", levels=True):
+    """Every run's loss, thin; the first run bold with the theory dashed over it; predicted levels dotted."""
+    for i, (measured, predicted) in enumerate(results.runs()):
+        loss = measured["loss"].values
+        ax.plot(loss, color=BLUE if i == 0 else SKY, lw=1.8 if i == 0 else 0.5, zorder=3 if i == 0 else 2,
+                label={0: "measured, first seed", 1: "other seeds"}.get(i))  # fmt: skip
+        if i == 0:
+            first_theory(ax, predicted, levels)
+    ax.set(xlabel=time_label(results.measured), ylabel="loss", title=title)
+    ax.legend(loc="upper right", fontsize=7)
+
+
+def first_theory(ax, predicted, levels):
+    if "loss" in predicted:
+        ax.plot(predicted["loss"].values, color=RED, ls="--", lw=1.2, zorder=4, label="theory, first seed")
+    if levels and "plateau_level" in predicted:
+        for k, level in enumerate(predicted["plateau_level"].values):
+            ax.axhline(level, color=BLACK, ls=":", lw=0.8, zorder=1, label="predicted level" if k == 0 else None)
+
+
+def learned_panel(ax, results, name, title=""):
+    """How much of each mode or sample the first run has learned, with the predicted half-strength steps marked."""
+    measured, predicted = next(iter(results.runs()))
+    for k, curve in enumerate(measured[name].values.T):
+        line = ax.plot(saved_times(measured), curve, label=f"{name.removeprefix('learned_')} {k + 1}")[0]
+        if "half_strength_step" in predicted:
+            step = predicted["half_strength_step"].values[k]
+            ax.plot(step, 0.5, "o", mfc="none", mec=line.get_color(), ms=8)
+            ax.axvline(step, color=line.get_color(), ls="--", lw=0.8)
+    ax.set(xlabel=time_label(results.measured), ylabel="share learned", title=title, ylim=(-0.05, 1.1))
+    ax.legend(loc="lower right", fontsize=7, title="○ predicted ½", title_fontsize=7)
+
+
+def weights_panels(axes, run):
+    """First-layer weights on the middle plateau and at the end, one dot a unit, as in the paper."""
+    times, u = saved_times(run), run["param_u"].values
+    plateaus = stages_of(run).plateaus
+    middle = plateaus[1].at if len(plateaus) > 2 else times[len(times) // 2]
+    reach = 1.1 * np.abs(u).max()
+    for ax, when, title in zip(axes, (middle, times[-1]), ("middle plateau", "end"), strict=True):
+        dots = u[np.argmin(np.abs(times - when))]
+        ax.plot(dots[:, 0], dots[:, 1], ".", color=BLACK, ms=4)
+        ax.axhline(0, color="0.8", lw=0.6, zorder=0)
+        ax.axvline(0, color="0.8", lw=0.6, zorder=0)
+        ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xlabel="$u_1$", title=f"weights, {title}")
+    axes[0].set_ylabel("$u_2$")
+
+
+def time_label(dataset):
+    return next((t for t in TICKS if t in dataset.dims), "step")

@@ -1,0 +1,133 @@
+"""Identity: the full form of a part, defaults included, as JSON, and back.
+
+Arrays enter by SHA-256, functions by import path and the hash of their source; a lambda can run but not be stored.
+Reading a form resolves only classes and functions that are already imported: a file can name, never import or execute.
+"""
+
+import dataclasses
+import hashlib
+import inspect
+import json
+import math
+import sys
+import types
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from saddlescope import numerics as numerics  # sets precision and threads before any array is made
+from saddlescope.refusal import Refusal, nearest
+
+
+class Part(eqx.Module):
+    """Root of everything a setting is made of. A field is a number (traced) or a structure (static)."""
+
+    def form(self):
+        """All fields, defaults included, as plain JSON values."""
+        return form(self)
+
+    def __str__(self):
+        return json.dumps(self.form(), indent=2)
+
+
+def form(value):
+    """The JSON form of a part, number, name, tuple, array or function."""
+    if isinstance(value, Part):
+        fields = {f.name: form(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return {"class": path_of(type(value)), **fields}
+    if isinstance(value, bool | int | str | None):
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise Refusal(f"A setting holds finite numbers only, got {value}; use None for 'no limit'.")
+        return value
+    if isinstance(value, tuple | list):
+        return [form(v) for v in value]
+    if isinstance(value, np.ndarray | jax.Array):
+        return {"array": digest(value), "dtype": str(value.dtype), "shape": list(value.shape)}
+    if isinstance(value, types.FunctionType):
+        return function_form(value)
+    raise Refusal(
+        f"A setting is made of numbers, names, tuples, arrays, functions and parts, got {type(value).__name__}; "
+        "wrap it in a Part."
+    )
+
+
+def function_form(f):
+    """Import path and source hash; a lambda or inner function has no path and cannot be stored."""
+    if "<" in f.__qualname__:
+        return {"lambda": f.__qualname__}
+    source = hashlib.sha256(inspect.getsource(f).encode()).hexdigest()
+    return {"function": f"{f.__module__}.{f.__qualname__}", "source": source}
+
+
+def build(data, arrays=None):
+    """The value of a JSON form. Arrays are looked up by their hash in `arrays`."""
+    if isinstance(data, list):
+        return tuple(build(v, arrays) for v in data)
+    if not isinstance(data, dict):
+        return data
+    if "class" in data:
+        return build_part(data, arrays)
+    if "array" in data:
+        return find_array(data["array"], arrays or {})
+    if "function" in data:
+        return find_function(data)
+    raise Refusal(f"This form cannot be rebuilt: {json.dumps(data)[:80]}; a lambda is run but not stored.")
+
+
+def build_part(data, arrays):
+    known = {path_of(c): c for c in subclasses(Part)}
+    name = data["class"]
+    if name not in known:
+        raise Refusal(f"No imported class is named {name!r}; import the module that defines it first.")
+    cls = known[name]
+    fields = [f.name for f in dataclasses.fields(cls)]
+    for key in data.keys() - {"class"}:
+        if key not in fields:
+            raise Refusal(f"{cls.__name__} has no field {key!r}.{nearest(key, fields)}")
+    return cls(**{k: build(v, arrays) for k, v in data.items() if k != "class"})
+
+
+def find_array(sha, arrays):
+    if sha not in arrays or digest(arrays[sha]) != sha:
+        raise Refusal(f"The array {sha[:12]}… is not at hand; pass it in `arrays`, keyed by its SHA-256.")
+    return arrays[sha]
+
+
+def find_function(data):
+    module, _, name = data["function"].rpartition(".")
+    found = getattr(sys.modules.get(module), name, None)
+    if not isinstance(found, types.FunctionType):
+        raise Refusal(f"No imported function is named {data['function']!r}; import its module first.")
+    if function_form(found) != data:
+        raise Refusal(f"The source of {data['function']} has changed since this was stored; the numbers may differ.")
+    return found
+
+
+def content_hash(data):
+    """Twenty hex digits of the SHA-256 of a form, in one canonical spelling."""
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+def digest(array):
+    array = np.ascontiguousarray(array)
+    return hashlib.sha256(f"{array.dtype}{array.shape}".encode() + array.tobytes()).hexdigest()
+
+
+def path_of(cls):
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def subclasses(cls):
+    for sub in cls.__subclasses__():
+        yield sub
+        yield from subclasses(sub)
+
+
+def traced(part, dtype):
+    """The part with its floats as arrays, so that one compilation serves every value of them."""
+    return jax.tree.map(lambda x: jnp.asarray(x, dtype) if isinstance(x, float) else x, part)

@@ -1,0 +1,41 @@
+"""What learns: a net draws its parameters, maps inputs to outputs, and has a squared loss.
+
+Loss without ½: L = ⟨|y - f(x)|²⟩ (simplicity paper, Eq. 64). A net that sees the data only through some statistics may
+say so: it then trains on those, at a cost that does not grow with the number of samples.
+"""
+
+from abc import abstractmethod
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from saddlescope.identity import Part
+from saddlescope.tasks.task import Moments, Samples
+
+Params = dict[str, Any]
+
+
+class Net(Part):
+    @abstractmethod
+    def init(self, rng: np.random.Generator, inputs: int, outputs: int) -> Params:
+        """The initial parameters in float64; `rng` is the only source of chance."""
+
+    @abstractmethod
+    def __call__(self, params: Params, x: jax.Array) -> jax.Array:
+        """Outputs, one row a sample."""
+
+    @property
+    def reduces(self) -> bool:
+        """Whether the net sees the data only through `statistics`, and so can train on population moments."""
+        return False
+
+    def statistics(self, data: Samples | Moments) -> Samples | Moments:
+        """What the loss needs of the data. By default the samples themselves."""
+        return data
+
+    def loss(self, params: Params, statistics: Samples | Moments) -> jax.Array:
+        """Mean over samples of the squared error, summed over outputs."""
+        residual = statistics.y - self(params, statistics.x)
+        return jnp.mean(jnp.sum(residual**2, axis=-1))

@@ -1,0 +1,45 @@
+"""A two-layer net of units: f(x) = Σ_i σ(u_i · x) v_i, with N(0, scale²) initial weights.
+
+Simplicity paper, Eq. 1 and App. I. With `bias` each unit also sees a constant 1, as the last entry of u.
+"""
+
+from typing import final
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from saddlescope.nets.activation import Activation
+from saddlescope.nets.net import Net
+from saddlescope.refusal import refuse_unless
+
+
+def check_units(units, scale):
+    refuse_unless(
+        isinstance(units, int) and units > 0, f"`units`, the width, must be a positive whole number; got {units}."
+    )
+    refuse_unless(scale > 0, f"`scale`, the deviation of the initial weights, must be positive; got {scale}.")
+
+
+def draw_units(rng, units, scale, inputs, outputs):
+    """u then v, so that a draw of the same seed agrees between nets of units."""
+    u = scale * rng.standard_normal((units, inputs))
+    return {"u": u, "v": scale * rng.standard_normal((units, outputs))}
+
+
+@final
+class Units(Net):
+    units: int = eqx.field(static=True)
+    activation: Activation
+    scale: float = eqx.field(converter=float)
+    bias: bool = eqx.field(default=False, static=True)
+
+    def __check_init__(self):
+        check_units(self.units, self.scale)
+
+    def init(self, rng, inputs, outputs):
+        return draw_units(rng, self.units, self.scale, inputs + self.bias, outputs)
+
+    def __call__(self, params, x):
+        if self.bias:
+            x = jnp.concatenate([x, jnp.ones_like(x[:, :1])], axis=1)
+        return self.activation(x @ params["u"].T) @ params["v"]

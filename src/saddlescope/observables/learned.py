@@ -1,0 +1,39 @@
+"""How much of each part of the task is learned: 0 at the start, 1 when done."""
+
+from typing import final
+
+import jax.numpy as jnp
+
+from saddlescope.observables.observable import Observable
+from saddlescope.tasks.task import Moments
+
+
+@final
+class LearnedModes(Observable):
+    """Strength of the net's map along each singular pair of ⟨y xᵀ⟩, over that of the optimum: q_kᵀ W r_k / q_kᵀ W* r_k.
+
+    For linear nets of units.
+    """
+
+    name = "learned_mode"
+    axes = ("mode",)
+
+    def __call__(self, snapshot):
+        moments = snapshot.statistics
+        if not isinstance(moments, Moments):
+            moments = Moments.of(moments)
+        q, _, r = jnp.linalg.svd(moments.yx, full_matrices=False)
+        W = snapshot.params["v"].T @ snapshot.params["u"]
+        return jnp.einsum("ok,oi,ki->k", q, W, r) / jnp.einsum("ok,oi,ki->k", q, moments.optimum, r)
+
+
+@final
+class LearnedSamples(Observable):
+    """The net's output along each target, over the target: f(x_k) · y_k / |y_k|²."""
+
+    name = "learned_sample"
+    axes = ("sample",)
+
+    def __call__(self, snapshot):
+        x, y = snapshot.data.x, snapshot.data.y
+        return jnp.sum(snapshot.net(snapshot.params, x) * y, axis=1) / jnp.sum(y**2, axis=1)

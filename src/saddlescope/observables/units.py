@@ -1,0 +1,48 @@
+"""Norms and directions of the units θ_i = (v_i, u_i), and how far each is from balance."""
+
+from typing import final
+
+import jax.numpy as jnp
+
+from saddlescope.observables.observable import Observable
+
+
+def unit_weights(params):
+    """One row a unit: v_i then u_i."""
+    return jnp.concatenate([params["v"], params["u"]], axis=1)
+
+
+@final
+class UnitNorms(Observable):
+    """|θ_i|."""
+
+    name = "unit_norm"
+    axes = ("unit",)
+
+    def __call__(self, snapshot):
+        return jnp.linalg.norm(unit_weights(snapshot.params), axis=1)
+
+
+@final
+class UnitDirections(Observable):
+    """θ_i / |θ_i|; a unit of zero weights has direction zero."""
+
+    name = "unit_direction"
+    axes = ("unit", "weight")
+
+    def __call__(self, snapshot):
+        theta = unit_weights(snapshot.params)
+        norm = jnp.linalg.norm(theta, axis=1, keepdims=True)
+        return theta / jnp.where(norm > 0, norm, 1.0)
+
+
+@final
+class Balancedness(Observable):
+    """|v_i|² - |u_i|², which gradient flow conserves where a unit is homogeneous of degree 1 in u (linear, ReLU)."""
+
+    name = "balancedness"
+    axes = ("unit",)
+
+    def __call__(self, snapshot):
+        u, v = snapshot.params["u"], snapshot.params["v"]
+        return jnp.sum(v**2, axis=1) - jnp.sum(u**2, axis=1)

@@ -1,0 +1,13 @@
+"""How it steps, and when it stops."""
+
+from saddlescope.optimisers.adam import Adam
+from saddlescope.optimisers.gradient_descent import GradientDescent
+from saddlescope.optimisers.gradient_flow import GradientFlow
+from saddlescope.optimisers.optimiser import Optimiser
+from saddlescope.optimisers.schedule import Constant, HalveOnStagnation, Schedule, StepDecay
+from saddlescope.optimisers.stop import LearningRateBelow, LossBelow, StopRule
+
+__all__ = [
+    "Adam", "Constant", "GradientDescent", "GradientFlow", "HalveOnStagnation", "LearningRateBelow", "LossBelow",
+    "Optimiser", "Schedule", "StepDecay", "StopRule",
+]  # fmt: skip

@@ -1,0 +1,28 @@
+"""Gradient descent: v ← momentum · v + g, θ ← θ - lr · v; full batch or minibatch, as the setting says."""
+
+from typing import final
+
+import equinox as eqx
+import optax
+
+from saddlescope.optimisers.optimiser import Optimiser, check_clip, check_lr, clipped
+from saddlescope.refusal import refuse_unless
+
+
+@final
+class GradientDescent(Optimiser):
+    lr: float = eqx.field(converter=float)
+    momentum: float | None = None
+    clip: float | None = None
+
+    def __check_init__(self):
+        check_lr(self.lr)
+        check_clip(self.clip)
+        refuse_unless(
+            self.momentum is None or 0 <= self.momentum < 1,
+            f"`momentum` must lie in [0, 1) or be None; got {self.momentum}.",
+        )
+
+    def transform(self):
+        # None is structure (no state is kept); a number is traced.
+        return clipped(self.clip, *(() if self.momentum is None else (optax.trace(self.momentum),)))

@@ -1,0 +1,32 @@
+"""How it steps: θ ← θ - lr · direction, where the direction comes from the gradient. A thin name over optax."""
+
+from abc import abstractmethod
+
+import optax
+
+from saddlescope.identity import Part
+from saddlescope.refusal import refuse_unless
+
+
+def check_lr(lr):
+    refuse_unless(lr > 0, f"`lr`, the learning rate, must be positive; got {lr:g}.")
+
+
+def check_clip(clip):
+    refuse_unless(clip is None or clip > 0, f"`clip`, the largest gradient norm, must be positive or None; got {clip}.")
+
+
+def clipped(clip, *rest):
+    """Clip the global gradient norm first, where asked to."""
+    first = optax.identity() if clip is None else optax.clip_by_global_norm(clip)
+    return optax.chain(first, *rest)
+
+
+class Optimiser(Part):
+    """`lr` is the learning rate a run starts with; a schedule may change it."""
+
+    lr: float
+
+    @abstractmethod
+    def transform(self) -> optax.GradientTransformation:
+        """Gradient to direction, without the learning rate."""

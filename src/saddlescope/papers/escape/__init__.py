@@ -1,0 +1,1 @@
+"""How a deep ReLU net leaves the saddle at the origin. Its experiments have their place here."""

@@ -1,0 +1,1 @@
+"""Saddle-to-saddle dynamics across architectures (Zhang, Saxe, Latham)."""

@@ -1,0 +1,1 @@
+"""Low-rank networks learn high-frequency features on loss-landscape valleys."""

@@ -1,0 +1,19 @@
+"""The one error a user meets: what was expected, what was given, what to do instead."""
+
+from difflib import get_close_matches
+
+
+class Refusal(ValueError):
+    """Bad input or bad science, said in one sentence. The command line prints it and exits with status 2."""
+
+
+def refuse_unless(condition, sentence):
+    """Raise a Refusal with this sentence unless the condition holds."""
+    if not condition:
+        raise Refusal(sentence)
+
+
+def nearest(word, words):
+    """A hint such as ` Did you mean 'seed'?`, or nothing where no word is near."""
+    near = get_close_matches(word, list(words), n=1, cutoff=0.5)
+    return f" Did you mean '{near[0]}'?" if near else ""

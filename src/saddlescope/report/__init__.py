@@ -1,0 +1,1 @@
+"""Pages from stored results."""

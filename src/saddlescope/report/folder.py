@@ -1,0 +1,35 @@
+"""From a key to a folder: run an experiment, judge it, and write everything it made."""
+
+import time
+from pathlib import Path
+
+from saddlescope.claims import judge
+from saddlescope.experiment import find
+from saddlescope.figures import save_figure, style
+from saddlescope.report.page import page
+from saddlescope.store import provenance, save_results, save_verdicts, seal, unseal, write_bytes
+
+
+def run_to_folder(key, scale, axes, out, workers=1, quiet=False):
+    """Run one experiment into out/key and return the folder and the verdicts. `axes` replace those of the scale."""
+    experiment = find(key)
+    experiment.check_axes(axes)
+    folder = Path(out) / key
+    wall, cpu = time.perf_counter(), time.process_time()
+    results = experiment.run({**getattr(experiment, scale), **axes}, workers, quiet)
+    trained = float(results.measured.cpu_seconds.sum()) if workers > 1 and "cpu_seconds" in results.measured else 0.0
+    about = {
+        "key": key, "scale": scale, "title": experiment.title, "where": experiment.where,
+        "runs": results.measured.sizes["run"], "wall_seconds": time.perf_counter() - wall,
+        "cpu_seconds": time.process_time() - cpu + trained,
+    }  # fmt: skip
+    verdicts = judge(experiment.claims, results)
+    unseal(folder)
+    save_results(folder / "results.nc", results, **about)
+    save_verdicts(folder / "verdicts.json", verdicts, **about)
+    with style():
+        save_figure(experiment.draw(results), folder)
+    text = page(key, experiment, scale, results, verdicts, about | provenance())
+    write_bytes(folder / "index.html", text.encode())
+    seal(folder)
+    return folder, verdicts

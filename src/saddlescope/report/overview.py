@@ -1,0 +1,86 @@
+"""What `list` and `show` print."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from saddlescope import store
+from saddlescope.claims import stages_of
+from saddlescope.experiment import find, matching
+from saddlescope.refusal import refuse_unless
+from saddlescope.report.record import recorded
+from saddlescope.results import Results
+from saddlescope.sweep import grid
+
+
+def overview(key, experiment, out) -> str:
+    """Two lines: key, title and place; then cost and verdicts."""
+    costs = [f"{scale} {cost(recorded(key, scale))}" for scale in ("quick", "full")]
+    return f"{key:<24}{experiment.title} ({experiment.where})\n{'':<24}{', '.join(costs)}; {latest(key, out)}"
+
+
+def cost(record) -> str:
+    return f"{record[1]['cpu_seconds']:.0f} s CPU" if record else "not yet recorded"
+
+
+def latest(key, out) -> str:
+    """The verdicts of the user's own last run, else the recorded ones."""
+    own = Path(out) / key / store.VERDICTS
+    found, whose = (store.load_verdicts(own), "yours") if own.is_file() else (recorded(key, "full"), "recorded")
+    if found is None:
+        return "no verdicts stored yet"
+    verdicts, about = found
+    good = sum(v.holds for v in verdicts)
+    return f"{good} of {len(verdicts)} claims hold ({whose}, {about['scale']}, {about['runs']} runs)"
+
+
+def describe_key(key) -> str:
+    """Setting of the first point, axes and recorded verdicts of an experiment."""
+    names = matching(key)
+    refuse_unless(len(names) == 1, f"`show` takes one experiment, {key!r} names {len(names)}: {', '.join(names)}.")
+    experiment = find(names[0])
+    lines = [f"{names[0]}: {experiment.title} ({experiment.where})"]
+    for scale in ("full", "quick"):
+        axes = {name: list(values) for name, values in getattr(experiment, scale).items()}
+        lines.append(f"{scale}: {', '.join(f'{name} = {span(values)}' for name, values in axes.items())}")
+    if experiment.setting is not None:
+        lines.append(f"first setting:\n{experiment.setting(**grid(**experiment.full)[0])}")
+    if record := recorded(names[0], "full"):
+        lines += ["recorded verdicts:", *(f"  {v}" for v in record[0])]
+    return "\n".join(lines)
+
+
+def span(values):
+    shown = [str(v) for v in values]
+    return ", ".join(shown) if len(shown) < 6 else f"{shown[0]}, {shown[1]}, … {shown[-1]} ({len(shown)})"
+
+
+def describe_stored(path) -> str:
+    """Provenance, runs, stages of each run with a loss curve, and verdicts of a stored result."""
+    about, results = store.attributes(path), store.load_results(path)
+    measured = results.measured
+    lines = [f"{about.get('key')} ({about.get('scale')}): {about.get('title')}, {measured.sizes['run']} runs"]
+    lines += [f"not finite: {int((~measured.finite).sum())}", f"made with {about.get('versions')}"]
+    if "setting" in measured:
+        lines.append(f"first setting:\n{json.dumps(json.loads(str(measured.setting.values[0])), indent=1)}")
+    lines += stage_lines(results)
+    verdicts = store.results_file(path).parent / store.VERDICTS
+    if verdicts.is_file():
+        lines += ["verdicts:", *(f"  {v}" for v in store.load_verdicts(verdicts)[0])]
+    return "\n".join(lines)
+
+
+def stage_lines(results: Results, most=3):
+    """The stages of the first few runs, and how many drops the others have."""
+    if "length" not in results.measured:
+        return []
+    runs = [m for m, _ in results.runs()]
+    axes = [c for c in results.measured.coords if results.measured[c].dims == ("run",)]
+    lines = []
+    for run in runs[:most]:
+        label = ", ".join(f"{a} = {run[a].values}" for a in axes)
+        lines.append(f"stages of {label} ({run.status.values}):\n{stages_of(run)}")
+    counts, runs_with = np.unique([stages_of(run).n_drops for run in runs], return_counts=True)
+    spread = ", ".join(f"{c} drops in {n}" for c, n in zip(counts, runs_with, strict=True))
+    return [*lines, f"drops over all {len(runs)} runs: {spread}"]

@@ -1,0 +1,44 @@
+"""One plain page for one result: figure, verdicts, settings, provenance. Opens from disk, reads on a phone."""
+
+import json
+from html import escape
+from string import Template
+
+PAGE = Template("""<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>$key · $title</title>
+<style>
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 54rem; margin: 2rem auto; padding: 0 1rem; color: #111; }
+img { max-width: 100%; height: auto; } .scroll { overflow-x: auto; } pre { font-size: .8rem; overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; } th, td { text-align: left; vertical-align: top; padding: .4rem .6rem;
+border-bottom: 1px solid #ddd; } .yes { color: #00674c; font-weight: 600; } .no { color: #b03a00; font-weight: 600; }
+small { color: #555; }
+</style>
+<h1>$title</h1><p><code>$key</code>, $where · $scale · $runs runs</p>
+<p><a href="figure.pdf"><img src="figure.png" alt="$title: figure"></a></p>
+<h2>Claims</h2><div class="scroll"><table><tr><th>verdict<th>claim<th>evidence</tr>$rows</table></div>
+<h2>Provenance</h2><p>$provenance</p>
+<details><summary>First setting, in full</summary><pre>$setting</pre></details>
+<p><small>Data: <a href="results.nc">results.nc</a> (xarray, groups measured and predicted),
+<a href="verdicts.json">verdicts.json</a>.</small></p></html>
+""")
+
+
+def page(key, experiment, scale, results, verdicts, about) -> str:
+    """The page as text. It shows what is stored beside it and computes nothing."""
+    first = results.measured["setting"].values[0] if "setting" in results.measured else None
+    facts = {**about["versions"], "git commit": about["git_commit"], "CPU seconds": round(about["cpu_seconds"], 1)}
+    return PAGE.substitute(
+        key=escape(key), title=escape(experiment.title), where=escape(experiment.where), scale=escape(scale),
+        runs=results.measured.sizes["run"], rows="".join(row(v) for v in verdicts),
+        provenance=escape(", ".join(f"{k} {v}" for k, v in facts.items())),
+        setting=escape(json.dumps(json.loads(str(first)), indent=1)) if first else "Nothing is trained here.",
+    )  # fmt: skip
+
+
+def row(v):
+    mark = '<td class="yes">✓ holds' if v.holds else '<td class="no">✗ does not hold'
+    lost = f" {v.not_finite} of {v.runs} runs not finite." if v.not_finite else ""
+    why = f"<br><b>Why:</b> {escape(v.note)}" if v.note and not v.holds else ""
+    claim = f"{escape(v.sentence)}<br><small>{escape(v.where)}</small>"
+    return f"<tr>{mark}<td>{claim}<td>{escape(v.evidence)}.{lost}{why}</tr>"

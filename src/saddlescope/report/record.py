@@ -1,0 +1,40 @@
+"""The record: verdicts that a release stands by, kept beside each paper's experiments, quick and full."""
+
+import json
+from importlib import resources
+
+from saddlescope.claims import Verdict
+
+
+def recorded(key: str, scale: str) -> tuple[tuple[Verdict, ...], dict] | None:
+    """The recorded verdicts of an experiment at a scale, and what is said about them; None where there are none."""
+    paper, _, name = key.partition(".")
+    file = resources.files(f"saddlescope.papers.{paper}") / "verdicts" / f"{name}.{scale}.json"
+    if not file.is_file():
+        return None
+    about = json.loads(file.read_text())
+    return tuple(Verdict(**v) for v in about.pop("claims")), about
+
+
+def differences(key: str, scale: str, verdicts) -> list[str]:
+    """What is not as recorded, a sentence each. A claim without a record is expected to hold."""
+    found = recorded(key, scale)
+    expected = {v.sentence: v.holds for v in found[0]} if found else {}
+    word = {True: "holds", False: "does not hold"}
+    return [
+        f"{v.sentence!r} {word[v.holds]}; recorded: {word[expected.get(v.sentence, True)]}"
+        for v in verdicts
+        if v.holds != expected.get(v.sentence, True)
+    ]
+
+
+def ledger(keys) -> str:
+    """Every recorded claim as a Markdown table: the README's own."""
+    rows = ["| claim | where | verdict | evidence |", "|---|---|---|---|"]
+    for key in keys:
+        for v in (recorded(key, "full") or ((), {}))[0]:
+            why = f" *Why:* {v.note}" if v.note and not v.holds else ""
+            lost = f"; {v.not_finite} of {v.runs} runs not finite" if v.not_finite else ""
+            mark = "holds" if v.holds else "**does not hold**"
+            rows.append(f"| {v.sentence} | `{key}`, {v.where} | {mark} | {v.evidence}{lost}.{why} |")
+    return "\n".join(rows)

@@ -1,0 +1,131 @@
+"""Setting: everything that determines one run. Same setting, same numbers.
+
+The three seeds (data, init, batch order) default to one `seed` and feed separate streams. The full form, defaults
+included, is the setting's identity: it prints, round-trips through JSON and gives the content hash.
+"""
+
+import json
+from typing import final
+
+import equinox as eqx
+import numpy as np
+
+from saddlescope.identity import Part, build, content_hash
+from saddlescope.nets.net import Net, Params
+from saddlescope.optimisers import Constant, GradientFlow, Optimiser, Schedule, StopRule
+from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.tasks.task import Moments, Samples, Task
+
+DATA, INIT, BATCH = 0, 1, 2  # streams of random numbers
+
+
+@final
+class Setting(Part):
+    task: Task
+    net: Net
+    optimiser: Optimiser
+    schedule: Schedule
+    batch: int | None = eqx.field(static=True)
+    budget: int = eqx.field(static=True)
+    stop: tuple[StopRule, ...]
+    reduce: bool = eqx.field(static=True)
+    precision: str = eqx.field(static=True)
+    data_seed: int = eqx.field(static=True)
+    init_seed: int = eqx.field(static=True)
+    batch_seed: int = eqx.field(static=True)
+
+    def __init__(
+        self, task, net, optimiser, *, steps=None, epochs=None, budget=None, schedule=None, batch=None, stop=(),
+        reduce=True, precision="float64", seed=0, data_seed=None, init_seed=None, batch_seed=None,
+    ):  # fmt: skip
+        """`steps` is the budget of a full-batch run, `epochs` of a minibatch run (`batch` samples a step).
+
+        `reduce=False` trains on the samples even where the net could train on their moments.
+        """
+        self.task, self.net, self.optimiser = task, net, optimiser
+        self.schedule = Constant() if schedule is None else schedule
+        self.batch, self.stop, self.reduce, self.precision = batch, tuple(stop), bool(reduce), precision
+        self.budget = budget if budget is not None else checked_budget(batch, steps, epochs)
+        self.data_seed, self.init_seed, self.batch_seed = (
+            seed if s is None else s for s in (data_seed, init_seed, batch_seed)
+        )
+
+    def __check_init__(self):
+        kinds = {"task": Task, "net": Net, "optimiser": Optimiser, "schedule": Schedule}
+        for name, kind in kinds.items():
+            given = type(getattr(self, name)).__name__
+            refuse_unless(isinstance(getattr(self, name), kind), f"`{name}` must be a {kind.__name__}, got {given}.")
+        for name in ("budget", "data_seed", "init_seed", "batch_seed"):
+            value = getattr(self, name)
+            refuse_unless(
+                isinstance(value, int) and value >= (name == "budget"),
+                f"`{name}` must be a {'positive' if name == 'budget' else 'non-negative'} whole number, got {value!r}.",
+            )
+        refuse_unless(
+            self.precision in ("float32", "float64"),
+            f"`precision` must be 'float32' or 'float64', got {self.precision!r}.",
+        )
+        self._check_batch()
+
+    def _check_batch(self):
+        if self.batch is None:
+            refuse_unless(
+                self.task.size is not None or (self.net.reduces and self.reduce),
+                f"{type(self.net).__name__} learns from samples, but the task is a population; give it `samples`.",
+            )
+            return
+        refuse_unless(
+            not isinstance(self.optimiser, GradientFlow), "Gradient flow sees all data at once; leave `batch` out."
+        )
+        size = self.task.size
+        refuse_unless(size is not None, "A minibatch needs samples, but the task is a population; give it `samples`.")
+        refuse_unless(
+            0 < self.batch <= size, f"`batch` must lie between 1 and the task's {size} samples, got {self.batch}."
+        )
+
+    @property
+    def tick(self) -> str:
+        """The unit of time of the run: a full-batch `step` or a minibatch `epoch`."""
+        return "step" if self.batch is None else "epoch"
+
+    def rng(self, stream: int, *more: int) -> np.random.Generator:
+        seed = (self.data_seed, self.init_seed, self.batch_seed)[stream]
+        return np.random.default_rng([seed, stream, *more])
+
+    def data(self) -> Samples | Moments:
+        """The samples or population moments, float64."""
+        return self.task.data(self.rng(DATA))
+
+    def initial(self) -> Params:
+        """The parameters at step 0, float64."""
+        return self.net.init(self.rng(INIT), self.task.inputs, self.task.outputs)
+
+    def permutation(self, epoch: int) -> np.ndarray:
+        """The order of the samples in an epoch: a function of (seed, epoch), so a resume needs no generator state."""
+        return self.rng(BATCH, epoch).permutation(self.task.size)
+
+    @property
+    def hash(self) -> str:
+        return content_hash(self.form())
+
+    def to_json(self) -> str:
+        return json.dumps(self.form())
+
+    @staticmethod
+    def from_json(text: str, arrays=None) -> "Setting":
+        try:
+            value = build(json.loads(text), arrays)
+        except json.JSONDecodeError as error:
+            raise Refusal(f"A setting is stored as JSON, but this text is not: {error}.") from None
+        refuse_unless(isinstance(value, Setting), f"This JSON holds a {type(value).__name__}, not a Setting.")
+        return value
+
+
+def checked_budget(batch, steps, epochs):
+    wanted, other = ("steps", epochs) if batch is None else ("epochs", steps)
+    given = steps if batch is None else epochs
+    refuse_unless(
+        given is not None and other is None,
+        f"A {'full-batch' if batch is None else 'minibatch'} run is budgeted in {wanted}: give `{wanted}=…` alone.",
+    )
+    return given

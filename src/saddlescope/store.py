@@ -1,0 +1,137 @@
+"""Results to and from disk: a folder with everything one run of an experiment made.
+
+    results.nc      measured and predicted, as two groups; opens with plain xarray
+    verdicts.json   the claims with their verdicts, and where they come from
+    figure.png, figure.pdf, index.html
+    manifest.json   the SHA-256 of each, written last: a folder without it is not finished
+
+Every file appears whole or not at all. Loading executes nothing and trusts nothing: a file that does not match its
+checksum is refused by name.
+"""
+
+import hashlib
+import json
+import subprocess
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+
+import xarray as xr
+
+from saddlescope import numerics
+from saddlescope.atomic import atomic_write
+from saddlescope.claims import Verdict
+from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.results import Results
+
+RESULTS, VERDICTS, MANIFEST = "results.nc", "verdicts.json", "manifest.json"
+
+
+def provenance() -> dict:
+    """What made a result: versions, numerics and the git commit, if any."""
+    return {"versions": numerics.versions(), "git_commit": git_commit()}
+
+
+def git_commit() -> str | None:
+    here = Path(__file__).parent
+    try:
+        found = subprocess.run(
+            ["git", "-C", str(here), "rev-parse", "HEAD"], capture_output=True, text=True, timeout=10, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return found.stdout.strip()
+
+
+def save_results(path, results: Results, **about):
+    """One NetCDF file with the groups `measured` and `predicted`; `about` becomes attributes of the file."""
+    for text in results.measured.get("setting", xr.DataArray([])).values.ravel():
+        refuse_unless('{"lambda"' not in text, "A setting with a lambda runs but cannot be stored: name the function.")
+    tree = xr.DataTree.from_dict({"measured": results.measured, "predicted": results.predicted})
+    facts = provenance() | about
+    tree.attrs = {k: v if isinstance(v, int | float | str) else json.dumps(v) for k, v in facts.items()}
+    packed = {"zlib": True, "complevel": 1}
+    encoding = {
+        f"/{name}": {k: packed for k, v in node.data_vars.items() if v.dtype.kind in "fi" and v.size > 1000}
+        for name, node in tree.children.items()
+    }
+    with tempfile.TemporaryDirectory() as scratch:
+        file = Path(scratch) / "results.nc"  # HDF5 writes to a path of its own; then the bytes move as one
+        tree.to_netcdf(file, engine="h5netcdf", encoding=encoding)
+        write_bytes(path, file.read_bytes())
+
+
+def load_results(path) -> Results:
+    """Results from a file or its folder, checked against the folder's manifest where there is one."""
+    path = results_file(path)
+    check(path)
+    try:
+        with xr.open_datatree(path, engine="h5netcdf") as tree:
+            tree = tree.load()
+            return Results(tree["measured"].to_dataset(), tree["predicted"].to_dataset())
+    except (OSError, KeyError, ValueError) as error:
+        raise Refusal(f"{path} is not a whole result of ours ({error}): run the experiment again.") from None
+
+
+def attributes(path) -> dict:
+    """Key, title, versions, commit, times of a stored result."""
+    check(results_file(path))
+    with xr.open_datatree(results_file(path), engine="h5netcdf") as tree:
+        return dict(tree.attrs)
+
+
+def results_file(path) -> Path:
+    path = Path(path)
+    path = path / RESULTS if path.is_dir() else path
+    refuse_unless(path.is_file(), f"There is no file {path}: give a results.nc, or the folder that `run` wrote.")
+    return path
+
+
+def save_verdicts(path, verdicts, **about):
+    record = about | provenance() | {"claims": [asdict(v) for v in verdicts]}
+    write_bytes(path, json.dumps(record, indent=1, ensure_ascii=False).encode())
+
+
+def load_verdicts(path) -> tuple[tuple[Verdict, ...], dict]:
+    """The verdicts and what is said about them."""
+    check(Path(path))
+    try:
+        record = json.loads(Path(path).read_text())
+        return tuple(Verdict(**v) for v in record.pop("claims")), record
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Refusal(f"{path} does not hold verdicts of ours ({error}): run the experiment again.") from None
+
+
+def write_bytes(path, data):
+    with atomic_write(path) as file:
+        file.write(data)
+
+
+def seal(folder):
+    """Write the checksums of all files of a folder: it is finished."""
+    files = sorted(f for f in Path(folder).iterdir() if f.is_file() and f.name != MANIFEST and f.name[0] != ".")
+    write_bytes(Path(folder) / MANIFEST, json.dumps({f.name: sha256(f) for f in files}, indent=1).encode())
+
+
+def unseal(folder):
+    """Before a folder is written again: until it is sealed anew, it is unfinished."""
+    (Path(folder) / MANIFEST).unlink(missing_ok=True)
+
+
+def check(path):
+    """Refuse a file that is not the one its folder's manifest names."""
+    manifest = path.parent / MANIFEST
+    if not manifest.is_file():
+        return
+    try:
+        expected = json.loads(manifest.read_text()).get(path.name)
+    except (ValueError, AttributeError):
+        raise Refusal(f"{manifest} is damaged, so nothing in its folder can be trusted: run again.") from None
+    refuse_unless(
+        expected in (None, sha256(path)),
+        f"{path} is damaged: its bytes are not those that were written (checksum differs). Run the experiment again.",
+    )
+
+
+def sha256(path):
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()

@@ -1,0 +1,66 @@
+"""A linear teacher: y = matrix x with x ~ N(0, covariance), without noise.
+
+With `samples=None` the task is the population itself, given by its exact moments.
+Simplicity paper, App. I (Fig. 1B).
+"""
+
+from typing import final
+
+import equinox as eqx
+import numpy as np
+
+from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.tasks.task import Moments, Samples, Task
+
+Matrix = tuple[tuple[float, ...], ...]
+
+
+def as_matrix(rows) -> Matrix:
+    try:
+        array = np.asarray(rows, dtype=float)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.ndim != 2 or array.size == 0:
+        raise Refusal(f"A matrix is rows of numbers of one length, got {rows!r}; write ((1, 0), (0, 1)).")
+    return tuple(tuple(float(v) for v in row) for row in array)
+
+
+@final
+class LinearTeacher(Task):
+    matrix: Matrix = eqx.field(converter=as_matrix)
+    covariance: Matrix = eqx.field(converter=as_matrix)
+    samples: int | None = eqx.field(default=None, static=True)
+
+    def __check_init__(self):
+        covariance, inputs = np.array(self.covariance), len(self.matrix[0])
+        refuse_unless(
+            covariance.shape == (inputs, inputs),
+            f"The covariance must be {inputs} × {inputs} for a matrix of {inputs} columns, got {covariance.shape}.",
+        )
+        refuse_unless(
+            np.array_equal(covariance, covariance.T) and np.linalg.eigvalsh(covariance)[0] > 0,
+            "The covariance must be symmetric and positive definite; a direction without variance cannot be learned.",
+        )
+        refuse_unless(
+            self.samples is None or self.samples > 0,
+            f"`samples` must be a positive number, or None for the population; got {self.samples}.",
+        )
+
+    @property
+    def inputs(self):
+        return len(self.matrix[0])
+
+    @property
+    def outputs(self):
+        return len(self.matrix)
+
+    @property
+    def size(self):
+        return self.samples
+
+    def data(self, rng):
+        W, covariance = np.array(self.matrix), np.array(self.covariance)
+        if self.samples is None:
+            return Moments(W, covariance, np.zeros(()))
+        x = rng.standard_normal((self.samples, self.inputs)) @ np.linalg.cholesky(covariance).T
+        return Samples(x, x @ W.T)

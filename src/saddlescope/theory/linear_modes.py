@@ -1,0 +1,38 @@
+"""The escaping directions of a two-layer linear net at the origin (simplicity paper, Eq. 32–35).
+
+Near zero weights θ_i = (v_i, u_i) grows along (q_k, r_k), the singular pairs of Σ_yx, at the rate s_k, and shrinks
+along (q_k, -r_k). The part of the initial draw that grows is c_ki = (q_k·v_i + r_k·u_i) / 2.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from saddlescope.refusal import refuse_unless
+from saddlescope.tasks.task import Moments
+
+
+@dataclass(frozen=True)
+class LinearModes:
+    q: np.ndarray  # output × mode
+    s: np.ndarray  # mode, descending
+    r: np.ndarray  # input × mode
+    c: np.ndarray  # mode × unit
+    moments: Moments
+
+
+def linear_modes(setting) -> LinearModes:
+    refuse_unless(setting.net.reduces, "The theory of linear modes speaks of linear nets; this net is not one.")
+    moments = Moments.of(setting.data())
+    q, s, rt = np.linalg.svd(np.asarray(moments.yx), full_matrices=False)
+    refuse_unless(
+        s[-1] > 1e-12 * s[0],
+        f"Mode {len(s)} has no correlation with the target (s = {s[-1]:.1e}), so it never escapes: "
+        "give the task a teacher of full rank.",
+    )
+    start = setting.initial()
+    units = len(start["u"])
+    refuse_unless(
+        units >= len(s), f"{units} unit{'s' * (units > 1)} cannot learn {len(s)} modes: give the net {len(s)} or more."
+    )
+    return LinearModes(q, s, rt.T, (start["v"] @ q + start["u"] @ rt.T).T / 2, moments)

@@ -1,0 +1,39 @@
+"""The reduced-width model of a linear net (a prediction of ours): a net as narrow as its modes has the wide net's loss.
+
+The wide net's map depends on its units only through Θ Θᵀ, Θ = (V; U). Keep the growing part of the draw, Θ ≈ Σ_k
+(q_k; r_k) c_kᵀ; a net of D units with the same Θ Θᵀ follows the same curve. Iterated here by its own equations (Eq.
+9, in steps): E = Σ_yx - V Uᵀ Σ_xx, V ← V + 2 lr E U, U ← U + 2 lr Eᵀ V.
+
+Holds for initial weights that are small (what is left out shrinks, and weighs ε² against the loss).
+"""
+
+from typing import final
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from saddlescope.theory.drop_schedule import plain_descent
+from saddlescope.theory.linear_modes import linear_modes
+from saddlescope.theory.prediction import Prediction
+
+
+@final
+class ReducedWidth(Prediction):
+    def __call__(self, setting):
+        lr, m = plain_descent(setting), linear_modes(setting)
+        narrow = np.linalg.qr(m.c.T, mode="r").T  # D × D, with narrow narrowᵀ = c cᵀ
+        start = jnp.asarray(m.q @ narrow), jnp.asarray(m.r @ narrow)
+        loss = iterate(start, m.moments.optimum, m.moments.xx, m.moments.floor, lr, setting.budget)
+        return {"loss": ("step", np.asarray(loss))}
+
+
+@jax.jit(static_argnames="steps")
+def iterate(start, optimum, xx, floor, lr, steps):
+    def step(state, _):
+        V, U = state
+        gap = optimum - V @ U.T
+        E = gap @ xx
+        return (V + 2 * lr * E @ U, U + 2 * lr * E.T @ V), floor + jnp.sum(E * gap)
+
+    return jax.lax.scan(step, start, length=steps + 1)[1]

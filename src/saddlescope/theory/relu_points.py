@@ -1,0 +1,49 @@
+"""When a two-layer ReLU net learns each of several orthogonal points (simplicity paper, Fig. 1D; schedule ours).
+
+A unit grows towards point k if it is active there and its output has the sign of the target: c_i = (sign(y) v_i +
+u_i·x̂) / 2 counts where positive. With s_k = |y_k||x_k|/P and a_k = |y_k|/|x_k|, the strength rises from a0_k = Σ_i
+(c_i)₊² and reaches a_k/2 at n = ln(a_k/a0_k - 1) / (2 ln(1 + 2 lr s_k)). Points are learned in the order of these
+times; the level after each is the mean square of the targets still unlearned.
+
+Holds for orthogonal inputs, one output, no bias, small initial weights, full-batch descent.
+"""
+
+from typing import final
+
+import numpy as np
+
+from saddlescope.nets import ReLU, Units
+from saddlescope.refusal import refuse_unless
+from saddlescope.theory.drop_schedule import plain_descent
+from saddlescope.theory.prediction import Prediction
+
+
+@final
+class OrthogonalPoints(Prediction):
+    def __call__(self, setting):
+        lr, (x, y) = plain_descent(setting), orthogonal_points(setting)
+        start = setting.initial()
+        length, strength = np.linalg.norm(x, axis=1), np.abs(y)
+        along = start["u"] @ (x.T / length)  # unit × point
+        c = (start["v"] * np.sign(y) + along) / 2
+        a0 = np.sum(np.maximum(c, 0) ** 2, axis=0)
+        refuse_unless(np.all(a0 > 0), "No unit of this draw grows towards one of the points: it is never learned.")
+        half = np.log(strength / length / a0 - 1) / (2 * np.log1p(2 * lr * strength * length / len(y)))
+        left = np.append(np.cumsum((y[np.argsort(half)] ** 2)[::-1])[::-1], 0.0) / len(y)
+        return {"half_strength_step": ("sample", half), "plateau_level": ("stage", left)}
+
+
+def orthogonal_points(setting):
+    net, data = setting.net, setting.data()
+    refuse_unless(
+        isinstance(net, Units) and isinstance(net.activation, ReLU) and not net.bias and setting.task.outputs == 1,
+        "This theory is of ReLU units without bias and with one output.",
+    )
+    x, y = np.asarray(data.x), np.asarray(data.y)[:, 0]
+    gram = x @ x.T
+    refuse_unless(
+        np.abs(gram - np.diag(np.diag(gram))).max() < 1e-12 * gram.max(),
+        "The inputs are not orthogonal, so the points are not learned independently; this theory does not hold.",
+    )
+    refuse_unless(np.all(y != 0), "A target of zero is fitted from the start: leave that point out.")
+    return x, y

@@ -1,0 +1,42 @@
+"""Checkpoints: the engine's state and the history in one npz, written atomically, bound to the setting's hash."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import jax
+import numpy as np
+
+from saddlescope import numerics
+from saddlescope.atomic import atomic_write
+from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.train.history import History
+
+
+def identity(setting, engine, observe):
+    """What must agree for a resume to give the same bits."""
+    return json.dumps([setting.hash, engine, numerics.VERSION, [o.form() for o in observe]])
+
+
+def write_checkpoint(path, who, state, history):
+    leaves = {f"state.{i}": np.asarray(x) for i, x in enumerate(jax.tree.leaves(state))}
+    with atomic_write(path) as file:
+        np.savez(file, who=np.asarray(who), **leaves, **history.arrays())
+
+
+def read_checkpoint(path, who, template):
+    """State and history, or None where there is no file yet."""
+    if not Path(path).exists():
+        return None
+    try:
+        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
+            arrays = {k: file[k] for k in file.files}
+    except (OSError, ValueError, zipfile.BadZipFile, KeyError) as error:
+        raise Refusal(f"The checkpoint {path} is damaged ({error}); delete it to start anew.") from None
+    refuse_unless(
+        str(arrays.get("who")) == who,
+        f"The checkpoint {path} belongs to another setting, engine or set of observables; give each run its own file.",
+    )
+    leaves, tree = jax.tree.flatten(template)
+    state = [arrays[f"state.{i}"].astype(x.dtype) for i, x in enumerate(leaves)]
+    return jax.tree.unflatten(tree, jax.tree.map(jax.numpy.asarray, state)), History.of(arrays)

@@ -1,0 +1,160 @@
+"""The driver: owns the schedule, events, observables, checkpoints and progress of one run, whatever the engine."""
+
+import time
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+
+from saddlescope import numerics
+from saddlescope.observables.observable import Snapshot
+from saddlescope.optimisers import GradientFlow
+from saddlescope.train.checkpoint import identity, read_checkpoint, write_checkpoint
+from saddlescope.train.flow import Flow
+from saddlescope.train.history import History
+from saddlescope.train.jax_loop import JaxLoop
+from saddlescope.train.progress import Progress
+from saddlescope.train.save_at import SaveAt
+
+CALL_SECONDS = 0.25  # aim of one engine call, so that progress and checkpoints come often
+CHECKPOINT_SECONDS = 20
+
+
+def engine_for(setting):
+    """The engine that runs this setting; its name is part of a result's identity."""
+    return Flow(setting) if isinstance(setting.optimiser, GradientFlow) else JaxLoop(setting)
+
+
+def train(setting, observe=(), save_at=None, *, checkpoint=None, per_step=False, quiet=False) -> xr.Dataset:
+    """Run one setting; a dataset with `loss` and `learning_rate` at every step (or epoch) and the observables where
+    saved.
+
+    `checkpoint` is a file: the run continues from it if it is there, and keeps it up to date. `per_step` keeps the
+    loss of each minibatch step too. A run that stops being finite is a result: marked, with all that was measured.
+    """
+    save_at = save_at or SaveAt()
+    save_at.check_within(setting)
+    run = Run(setting, tuple(observe), save_at, per_step)
+    who = identity(setting, run.engine.name, run.observe)
+    if checkpoint is not None and (found := read_checkpoint(checkpoint, who, run.state)):
+        run.state, run.history = found
+    written = time.monotonic()
+    try:
+        with Progress(type(setting.net).__name__, setting.budget, quiet) as bar:
+            while run.advance():
+                bar(run.history.tick, f"loss {run.history.losses[-1]:.4g}")
+                if checkpoint is not None and time.monotonic() - written > CHECKPOINT_SECONDS:
+                    write_checkpoint(checkpoint, who, run.state, run.history)
+                    written = time.monotonic()
+    finally:  # done, or stopped by Ctrl-C: either way the run can go on from here
+        if checkpoint is not None and run.whole:
+            write_checkpoint(checkpoint, who, run.state, run.history)
+    return run.dataset()
+
+
+class Run:
+    """One run under way. `advance` does the next call of the engine and says whether there is more to do."""
+
+    def __init__(self, setting, observe, save_at, per_step=False):
+        self.setting, self.observe, self.save_at, self.per_step = setting, observe, save_at, per_step
+        self.engine = engine_for(setting)
+        self.state = self.engine.start()
+        self.history = History(lr=setting.optimiser.lr)
+        self.call = 16  # ticks of the next engine call; grows to fill CALL_SECONDS
+        self.whole = True  # state and history agree; a stop in between must not be written
+
+    def advance(self) -> bool:
+        h = self.history
+        if h.status != "running":
+            return False
+        wall, cpu = time.perf_counter(), time.process_time()
+        if h.tick == 0 and 0 in self.save_at.ticks and not h.saved_ticks:
+            self.save("time")
+        state, rows = self.engine.advance(self.state, h.tick, self.ticks_ahead(), h.lr)
+        self.whole, self.state = False, state
+        short = time.perf_counter() - wall < CALL_SECONDS
+        self.call = min(self.engine.longest, max(1, self.call * 2 if short else self.call // 2))
+        self.take(rows)
+        h.wall_seconds += time.perf_counter() - wall
+        h.cpu_seconds += time.process_time() - cpu
+        self.whole = True
+        return h.status == "running"
+
+    def ticks_ahead(self) -> int:
+        """As far as nothing has to be read, decided or stopped."""
+        h, s = self.history, self.setting
+        after = self.save_at.after_cut
+        due = [t for t in (*self.save_at.ticks, *(c + after for c in h.cuts if after)) if t > h.tick]
+        quiet = min([s.schedule.quiet(h.tick, h.cuts), *(rule.quiet() for rule in s.stop)])
+        return int(min(self.call, quiet, min(due, default=s.budget) - h.tick, s.budget - h.tick))
+
+    def take(self, rows):
+        """Keep the losses up to the first that is not finite; then decide what they mean."""
+        h, losses = self.history, rows.mean(axis=1)
+        bad = np.flatnonzero(~np.isfinite(losses))
+        keep = bad[0] + 1 if bad.size else len(losses)
+        h.losses += losses[:keep].tolist()
+        h.lrs += [h.lr] * int(keep)
+        if self.per_step:
+            h.step_losses += list(rows[:keep])
+        if bad.size:
+            h.status = f"diverged at {self.setting.tick} {h.tick - 1}"
+            h.event("diverged")
+        else:
+            self.decide()
+
+    def decide(self):
+        """Cut the learning rate, read the observables, stop: after the last tick, as the rules say."""
+        h, s, at = self.history, self.setting, self.save_at
+        lr = s.schedule.after(h.lr, h.losses, h.cuts)
+        stop = next((rule for rule in s.stop if rule.reached(lr, h.losses)), None)
+        over = stop is not None or h.tick == s.budget
+        after = at.after_cut is not None and h.tick - at.after_cut in h.cuts
+        if cut := lr != h.lr:
+            h.cuts.append(h.tick)
+            h.event("cut")
+        reasons = {"time": h.tick in at.ticks, "before cut": cut and at.cuts, "after cut": after, "end": over}
+        if any(reasons.values()):
+            self.save("+".join(k for k, v in reasons.items() if v))
+        h.lr = lr
+        if over:
+            h.event("stop" if stop else "end")
+            h.status = f"stopped: {stop.reason}" if stop else "finished"
+            self.close()
+
+    def close(self):
+        """A full-batch curve ends with the loss after the last step."""
+        h = self.history
+        if self.setting.batch is None:
+            h.losses.append(self.engine.loss(self.state))
+            h.lrs.append(h.lr)
+            if not np.isfinite(h.losses[-1]):
+                h.status = f"diverged at step {h.tick - 1}"
+
+    def save(self, reason):
+        e, h = self.engine, self.history
+        tick, lr = jnp.asarray(h.tick), jnp.asarray(h.lr, self.setting.precision)
+        snapshot = Snapshot(e.net, e.params(self.state), e.statistics, e.data, tick, lr)
+        h.save(reason, flat(self.observe, measure(self.observe, snapshot)))
+
+    def dataset(self) -> xr.Dataset:
+        result = self.history.dataset(self.setting.tick, self.observe)
+        result["setting"] = self.setting.to_json()
+        result["hash"] = self.setting.hash
+        result["engine"] = self.engine.name
+        result.attrs["numerics"] = numerics.VERSION
+        return result
+
+
+@eqx.filter_jit
+def measure(observe, snapshot):
+    return tuple(o(snapshot) for o in observe)
+
+
+def flat(observe, values):
+    """Names and arrays; an observable that gives a dict becomes one variable a key."""
+    named = {}
+    for o, value in zip(observe, values, strict=True):
+        named |= {f"{o.name}_{k}": v for k, v in value.items()} if isinstance(value, dict) else {o.name: value}
+    return named

@@ -1,0 +1,82 @@
+"""What a run has recorded so far, and how it goes to a file and to a labelled dataset."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import xarray as xr
+
+from saddlescope.observables.observable import Observable
+
+
+@dataclass
+class History:
+    lr: float = 0.0  # of the next tick
+    losses: list[float] = field(default_factory=list)  # one a tick
+    step_losses: list[np.ndarray] = field(default_factory=list)  # one row a tick, if asked for
+    lrs: list[float] = field(default_factory=list)
+    cuts: list[int] = field(default_factory=list)  # ticks done at each change of the learning rate
+    event_ticks: list[int] = field(default_factory=list)
+    event_kinds: list[str] = field(default_factory=list)
+    saved_ticks: list[int] = field(default_factory=list)
+    saved_reasons: list[str] = field(default_factory=list)
+    saved: dict[str, list[np.ndarray]] = field(default_factory=dict)
+    status: str = "running"
+    cpu_seconds: float = 0.0
+    wall_seconds: float = 0.0
+
+    @property
+    def tick(self):
+        return len(self.losses)
+
+    def event(self, kind):
+        self.event_ticks.append(self.tick)
+        self.event_kinds.append(kind)
+
+    def save(self, reason, values):
+        self.saved_ticks.append(self.tick)
+        self.saved_reasons.append(reason)
+        for name, value in values.items():
+            self.saved.setdefault(name, []).append(np.asarray(value))
+
+    def arrays(self):
+        """All of it as named arrays, without pickle."""
+        plain = {k: np.asarray(v) for k, v in vars(self).items() if k != "saved"}
+        return {f"history.{k}": v for k, v in plain.items()} | {
+            f"saved.{k}": np.stack(v) for k, v in self.saved.items()
+        }
+
+    @staticmethod
+    def of(arrays):
+        history = History()
+        for key, value in arrays.items():
+            kind, _, name = key.partition(".")
+            if kind == "saved":
+                history.saved[name] = list(value)
+            elif kind == "history":
+                setattr(history, name, list(value) if name == "step_losses" else value.tolist())
+        return history
+
+    def dataset(self, tick: str, observe: tuple[Observable, ...]) -> xr.Dataset:
+        """One run. Dimensions: `step` or `epoch` for what is kept at each, `saved` for observables, `event`."""
+        axes = {o.name: o.axes for o in observe}
+        variables = {
+            "loss": (tick, np.asarray(self.losses, float)),
+            "learning_rate": (tick, np.asarray(self.lrs, float)),
+            "status": ((), self.status),
+            "cpu_seconds": ((), self.cpu_seconds),
+            "wall_seconds": ((), self.wall_seconds),
+        }
+        if self.step_losses:
+            variables["step_loss"] = ((tick, "batch"), np.stack(self.step_losses))
+        for name, values in self.saved.items():
+            array = np.stack(values)
+            own = axes.get(name) or tuple(f"{name}_{i}" for i in range(array.ndim - 1))
+            variables[name] = (("saved", *own), array)
+        coords = {
+            tick: np.arange(len(self.losses)),
+            f"saved_{tick}": ("saved", np.asarray(self.saved_ticks, int)),
+            "saved_because": ("saved", np.asarray(self.saved_reasons, object)),
+            f"event_{tick}": ("event", np.asarray(self.event_ticks, int)),
+            "event_kind": ("event", np.asarray(self.event_kinds, object)),
+        }
+        return xr.Dataset(variables, coords)

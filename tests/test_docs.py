@@ -1,0 +1,77 @@
+"""Docs are made or tested by code."""
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from saddlescope.experiment import keys
+from saddlescope.report.record import ledger
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+COMMANDS = ("", "list", "run", "show", "stages")
+
+
+def between(text, name):
+    found = re.search(rf"<!-- {name} -->\n(.*?)\n<!-- /{name} -->", text, re.DOTALL)
+    assert found, f"README.md has no <!-- {name} --> block"
+    return found[1]
+
+
+def cli_reference():
+    """docs/cli.md as it should be: the help of every command."""
+    parts = ["# Command line"]
+    for command in COMMANDS:
+        words = [sys.executable, "-m", "saddlescope", *command.split(), "--help"]
+        wide = os.environ | {"COLUMNS": "100", "NO_COLOR": "1"}
+        text = subprocess.run(words, capture_output=True, text=True, check=True, env=wide).stdout
+        parts.append(f"## saddlescope {command}".rstrip() + f"\n\n```text\n{text.strip()}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
+def test_cli_reference_is_the_help():
+    assert (ROOT / "docs" / "cli.md").read_text() == cli_reference(), "run `python tests/test_docs.py`"
+
+
+def test_readme_ledger_is_the_record():
+    assert between(README, "ledger") == ledger(keys()), "run `python tests/test_docs.py`"
+
+
+def test_readme_example_prints_what_it_says():
+    code, shown = re.search(r"```python\n(.*?)```\n+```text\n(.*?)```", README, re.DOTALL).groups()
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "README.md", "exec"), {})
+    assert printed.getvalue().rstrip() == shown.rstrip()
+
+
+def test_versions_agree():
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()
+    assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_pyproject_stays_short():
+    assert len((ROOT / "pyproject.toml").read_text().splitlines()) < 100
+
+
+def test_links_in_the_readme_lead_somewhere():
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        assert target.startswith("http") or (ROOT / target).exists(), target
+
+
+def test_every_experiment_is_in_the_changelog():
+    text = (ROOT / "CHANGELOG.md").read_text()
+    assert not [key for key in keys() if key not in text]
+
+
+if __name__ == "__main__":  # write what is made by code
+    (ROOT / "docs" / "cli.md").write_text(cli_reference())
+    start, end = "<!-- ledger -->\n", "\n<!-- /ledger -->"
+    head, _, rest = README.partition(start)
+    (ROOT / "README.md").write_text(head + start + ledger(keys()) + end + rest.partition(end)[2])

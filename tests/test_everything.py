@@ -1,0 +1,167 @@
+"""One set of questions, asked of everything in cases.py."""
+
+import dataclasses
+import json
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from cases import CASES, all_parts, linear_setting, minibatch_setting, of_kind, relu_setting
+
+from saddlescope.identity import build, content_hash, form
+from saddlescope.nets import LinearUnits, Net
+from saddlescope.observables import Observable, WidthRule
+from saddlescope.optimisers import Optimiser, Schedule, StopRule
+from saddlescope.setting import Setting
+from saddlescope.tasks import Moments, Samples, Task
+from saddlescope.theory import OrthogonalPoints, Prediction
+from saddlescope.train import train
+from saddlescope.train.save_at import SaveAt
+
+
+def named(cases):
+    return pytest.mark.parametrize("case", cases, ids=lambda c: f"{type(c).__name__}-{content_hash(form(c))[:4]}")
+
+
+def test_every_part_has_a_case():
+    missing = all_parts() - {type(case) for case in CASES}
+    assert not missing, f"add an example of each to tests/cases.py: {sorted(c.__name__ for c in missing)}"
+
+
+@named(CASES)
+def test_round_trips_through_json(case):
+    text = json.dumps(form(case))
+    again = build(json.loads(text))
+    assert json.dumps(form(again)) == text
+    assert type(again) is type(case)
+    assert content_hash(form(again)) == content_hash(form(case))
+
+
+@named(CASES)
+def test_full_form_names_every_field_and_prints(case):
+    assert set(form(case)) == {"class", *(f.name for f in dataclasses.fields(case))}
+    assert type(case).__name__ in str(case)
+
+
+@named([case for case in CASES if dataclasses.fields(case)])
+def test_is_frozen(case):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(case, dataclasses.fields(case)[0].name, 1)
+
+
+@named([case for case in CASES if not isinstance(case, Setting)])
+def test_has_a_docstring_or_module_docstring(case):
+    assert type(case).__doc__ or sys.modules[type(case).__module__].__doc__
+
+
+@named(of_kind(Task))
+def test_task_keeps_its_word(case):
+    data = case.data(np.random.default_rng(0))
+    if case.size is None:
+        assert isinstance(data, Moments)
+        assert data.optimum.shape == (case.outputs, case.inputs)
+    else:
+        assert data.x.shape == (case.size, case.inputs)
+        assert data.y.shape == (case.size, case.outputs)
+    for a, b in zip(jax.tree.leaves(data), jax.tree.leaves(case.data(np.random.default_rng(0))), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@named(of_kind(Net))
+def test_net_gradient_is_that_of_finite_differences(case):
+    rng = np.random.default_rng(1)
+    params = case.init(rng, 3, 2)
+    x, y = rng.standard_normal((9, 3)), rng.standard_normal((9, 2))
+    data = case.statistics(Samples(x, y))
+    flat, restore = jax.flatten_util.ravel_pytree(params)
+    gradient = jax.grad(lambda p: case.loss(restore(p), data))(flat)
+    direction = rng.standard_normal(flat.size)
+    step = 1e-6
+    up, down = (case.loss(restore(flat + sign * step * direction), data) for sign in (1, -1))
+    numeric = (up - down) / (2 * step)
+    np.testing.assert_allclose(gradient @ direction, numeric, rtol=1e-6)
+    brute = np.mean([np.sum((t - case(params, row[None])[0]) ** 2) for row, t in zip(x, y, strict=True)])
+    np.testing.assert_allclose(case.loss(params, data), brute, rtol=1e-12)
+
+
+@named(of_kind(Optimiser))
+def test_optimiser_lowers_a_quadratic(case):
+    setting = linear_setting(net=LinearUnits(4, 0.3), optimiser=case, steps=20)
+    losses = train(setting)["loss"].values
+    assert losses[-1] < losses[0]
+    assert len(losses) == 21
+
+
+@named(of_kind(Schedule))
+def test_schedule_is_silent_as_long_as_it_promised(case):
+    """`quiet` lets the driver run ahead without asking: the rule must not have acted meanwhile."""
+    rng = np.random.default_rng(2)
+    losses, cuts, lr, acted = [], [], 1.0, 0
+    promised = case.quiet(0, cuts)
+    for tick in range(1, 200):
+        losses.append(rng.random())
+        new = case.after(lr, losses, cuts)
+        if new != lr:
+            assert tick >= promised, f"acted after {tick} ticks, had promised silence up to {promised}"
+            cuts, lr, acted = [*cuts, tick], new, acted + 1
+        if tick >= promised or (cuts and cuts[-1] == tick):
+            promised = tick + case.quiet(tick, cuts)
+            assert promised > tick
+    assert acted > 3 or type(case).__name__ == "Constant"
+
+
+@named(of_kind(StopRule))
+def test_stop_rule_speaks(case):
+    assert not case.reached(1.0, [1.0])
+    assert case.reached(case.level / 2, [1.0, case.level / 2])
+    assert not case.reached(1.0, [np.nan])
+    assert case.quiet() >= 1
+    assert case.reason
+
+
+@named(of_kind(WidthRule))
+def test_width_rules_agree_on_plain_cases(case):
+    e = np.eye(3)
+    assert case(jnp.asarray(e[:1] * 2)) == 1
+    assert case(jnp.asarray(np.vstack([e[0], e[1], 1e-6 * e[2]]))) == 2
+
+
+@named(of_kind(Observable))
+def test_observable_has_the_axes_it_says(case):
+    samples = type(case).__name__ == "LearnedSamples"
+    setting = relu_setting(steps=10) if samples else linear_setting(net=LinearUnits(4, 0.3), steps=10)
+    run = train(setting, (case,), SaveAt((0, 5)))
+    found = [name for name in run.data_vars if str(name).startswith(case.name)]
+    assert found
+    for name in found:
+        assert run[name].sizes["saved"] == 3
+        assert np.isfinite(run[name].values).all()
+        if case.axes:
+            assert run[name].dims == ("saved", *case.axes)
+
+
+@named(of_kind(Prediction))
+def test_prediction_is_a_pure_function_of_the_setting(case):
+    setting = relu_setting() if isinstance(case, OrthogonalPoints) else linear_setting()
+    first, second = case(setting), case(setting)
+    for name, (axes, values) in first.items():
+        assert np.ndim(values) == (1 if isinstance(axes, str) else len(axes))
+        np.testing.assert_array_equal(values, second[name][1])
+
+
+@named(of_kind(Setting))
+def test_setting_trains_and_says_how_it_ended(case):
+    run = train(case)
+    assert str(run["status"].values) == "finished"
+    assert run["loss"].size == case.budget + (case.tick == "step")
+    assert str(run["hash"].values) == case.hash
+    assert Setting.from_json(str(run["setting"].values)).hash == case.hash
+
+
+def test_float32_is_a_choice():
+    run = train(minibatch_setting(precision="float32", epochs=5), ())
+    other = train(minibatch_setting(epochs=5), ())
+    gap = np.abs(run["loss"].values / other["loss"].values - 1)
+    assert 1e-9 < gap.max() < 1e-3

@@ -1,0 +1,94 @@
+"""Which way imports point, as data. A new arrow fails here: adding one is a decision made in view."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "saddlescope"
+
+FLOOR = {"refusal", "numerics", "identity", "atomic"}  # what anything may stand on
+ARROWS = {
+    "refusal": set(),
+    "numerics": set(),
+    "atomic": set(),
+    "identity": {"numerics", "refusal"},
+    "tasks": FLOOR,
+    "nets": FLOOR | {"tasks"},
+    "optimisers": FLOOR,
+    "setting": FLOOR | {"tasks", "nets", "optimisers"},
+    "observables": FLOOR | {"setting", "tasks", "nets"},
+    "theory": FLOOR | {"setting", "tasks", "nets", "optimisers"},
+    "stages": {"refusal"},
+    "curves": {"refusal"},
+    "results": {"refusal"},
+    "train": FLOOR | {"observables", "setting", "tasks", "nets", "optimisers"},
+    "sweep": FLOOR | {"train", "results"},
+    "claims": {"refusal", "observables", "stages", "results"},
+    "experiment": {"refusal", "claims", "observables", "results", "sweep", "theory", "train"},
+    "store": {"refusal", "numerics", "atomic", "claims", "results"},
+    "figures": {"claims", "results", "store"},
+    "papers": {
+        "experiment", "figures", "claims", "observables", "optimisers", "nets", "setting", "tasks", "theory", "train",
+    },
+    "probe": {"stages", "observables"},
+    "report": {"refusal", "store", "claims", "experiment", "figures", "results", "sweep"},
+    "cli": {"refusal", "report", "experiment", "stages", "curves"},
+}  # fmt: skip
+
+
+def arrows():
+    for path in sorted(SOURCE.rglob("*.py")):
+        home = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+        if home in ("__init__", "__main__"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "saddlescope":
+                _, _, rest = node.module.partition(".")
+                targets = [rest.split(".")[0]] if rest else [a.name for a in node.names]
+            elif isinstance(node, ast.Import):
+                targets = [a.name.split(".")[1] for a in node.names if a.name.startswith("saddlescope.")]
+            else:
+                continue
+            yield from ((path, home, target) for target in targets if target != home)
+
+
+def test_every_package_has_its_arrows_listed():
+    homes = {p.stem for p in SOURCE.iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()} - {
+        "__init__",
+        "__main__",
+    }
+    assert homes == set(ARROWS)
+
+
+def test_no_import_points_another_way():
+    wrong = [
+        f"{path.relative_to(SOURCE)}: {home} → {target}"
+        for path, home, target in arrows()
+        if target not in ARROWS[home]
+    ]
+    assert not wrong, wrong
+
+
+def test_the_test_sees_imports():
+    found = {(home, target) for _, home, target in arrows()}
+    assert {("train", "observables"), ("cli", "report"), ("theory", "setting")} <= found
+
+
+@pytest.mark.parametrize(("one", "other"), [("theory", "observables"), ("observables", "theory")])
+def test_theory_and_observables_never_meet(one, other):
+    """Not even through others: a prediction that shares code with its measurement agrees for the wrong reason."""
+    reached, frontier = set(), {one}
+    while frontier:
+        reached |= frontier
+        frontier = {t for _, home, t in arrows() if home in frontier} - reached
+    assert other not in reached
+
+
+def test_nothing_imports_papers():
+    assert not [path for path, _, target in arrows() if target == "papers"]
+
+
+def test_no_file_is_long():
+    long = {str(p.relative_to(SOURCE)): n for p in SOURCE.rglob("*.py") if (n := len(p.read_text().splitlines())) > 300}
+    assert not long, f"which two things live here? {long}"

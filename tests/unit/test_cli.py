@@ -1,0 +1,160 @@
+"""The command line as a user meets it: every bad input one sentence and status 2, nothing lost, no traceback."""
+
+import json
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from saddlescope import cli, store
+
+
+@pytest.fixture
+def saddlescope(capsys, monkeypatch, tmp_path):
+    """Run the command in this process, in an empty folder; gives status, output and errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["saddlescope", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        printed = capsys.readouterr()
+        return ended.value.code or 0, printed.out, printed.err
+
+    return call
+
+
+def staircase(n=400):
+    step = np.arange(n)
+    return 2 + 2 / (1 + np.exp(0.2 * (step - 100))) - 1.9 / (1 + np.exp(-0.2 * (step - 250)))
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    from saddlescope.report.folder import run_to_folder
+
+    return run_to_folder("simplicity.fig1d", "quick", {}, tmp_path_factory.mktemp("out"))[0]
+
+
+def test_help_is_quick_in_cpu_time():
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([sys.executable, "-m", "saddlescope", "--help"], capture_output=True, text=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert "Examples" in done.stdout
+    assert (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime) < 0.5
+
+
+BAD = {
+    "unknown key": (["run", "simplicty.fig1b"], "Did you mean 'simplicity.fig1b'?"),
+    "unknown paper": (["run", "valley"], "Did you mean 'valleys'?"),
+    "misspelt axis": (["run", "simplicity.fig1b", "--axis", "sede=0..3"], "has no axis 'sede'"),
+    "axis without values": (["run", "simplicity.fig1b", "--axis", "seed"], "name=values"),
+    "range backwards": (["run", "simplicity.fig1b", "--axis", "seed=4..0"], "goes upwards"),
+    "no seeds": (["run", "simplicity.fig1d", "--seeds", "0"], "must be a positive number"),
+    "no workers": (["run", "simplicity.fig1d", "--quick", "--workers", "0"], "positive number of processes"),
+    "not a number": (["run", "simplicity.fig1d", "--seeds", "x"], "valid integer"),
+    "unknown option": (["run", "simplicity.fig1d", "--qick"], "--qick"),
+    "unknown command": (["rnu"], "rnu"),
+    "nothing to show": (["show", "nowhere/results.nc"], "There is no file nowhere/results.nc"),
+    "show many": (["show", "simplicity"], "takes one experiment"),
+    "file not there": (["stages", "missing.csv"], "missing.csv"),
+    "empty file": (["stages", "empty.csv"], "empty.csv"),
+    "text in it": (["stages", "text.csv"], "text.csv"),
+    "unknown column": (["stages", "good.csv", "--column", "lss"], "loss"),
+    "figure ending": (["stages", "good.csv", "--figure", "a.doc"], ".png, .pdf or .svg"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_one_sentence_and_status_2(saddlescope, tmp_path, name):
+    (tmp_path / "empty.csv").touch()
+    (tmp_path / "text.csv").write_text("step,loss\n0,1.0\n1,oops\n2,0.5\n")
+    (tmp_path / "good.csv").write_text("loss\n" + "\n".join(map(str, staircase())))
+    words, expected = BAD[name]
+    status, out, err = saddlescope(*words)
+    assert status == 2
+    assert expected in err
+    assert err.startswith("saddlescope: ")
+    assert err.count("\n") == 1
+    assert "Traceback" not in out + err
+    assert not (tmp_path / "saddlescope-results").exists()
+
+
+def test_run_writes_everything_and_show_reads_it(saddlescope, tmp_path):
+    status, out, err = saddlescope("run", "simplicity.fig1d", "--quick", "--out", "here")
+    assert status == 0, err
+    folder = tmp_path / "here" / "simplicity.fig1d"
+    names = {"results.nc", "verdicts.json", "figure.png", "figure.pdf", "index.html", "manifest.json"}
+    assert {p.name for p in folder.iterdir()} == names
+    assert "holds: The loss drops exactly twice." in out
+    status, out, _ = saddlescope("show", folder)
+    assert status == 0
+    for word in ("drops over all 2 runs: 2 drops in 2", "clean", "verdicts:", '"init_seed": 0'):
+        assert word in out
+    status, out, _ = saddlescope("list", "--out", "here")
+    assert "4 of 4 claims hold (yours, quick, 2 runs)" in out
+    assert "simplicity.thm1_ii" in out
+
+
+def test_json_and_seeds(saddlescope):
+    status, out, _ = saddlescope("run", "simplicity.fig1d", "--seeds", "1", "--json")
+    found = json.loads(out)
+    assert status == 0
+    assert found["key"] == "simplicity.fig1d"
+    assert found["as_recorded"] is True
+    assert {v["runs"] for v in found["verdicts"]} == {1}
+
+
+def test_a_verdict_that_differs_from_the_record_is_status_1(saddlescope, monkeypatch):
+    from saddlescope.papers.simplicity import fig1d
+    from saddlescope.report import record
+
+    wrong = tuple(v.__class__(**{**vars(v), "holds": False}) for v in record.recorded("simplicity.fig1d", "quick")[0])
+    monkeypatch.setattr(record, "recorded", lambda key, scale: (wrong, {}))
+    status, _, err = saddlescope("run", "simplicity.fig1d", "--quick")
+    assert status == 1
+    assert err.count("not as recorded") == len(fig1d.experiment.claims)
+
+
+def test_show_a_key(saddlescope):
+    status, out, _ = saddlescope("show", "simplicity.fig1b")
+    assert status == 0
+    assert "LinearUnits" in out
+    assert "recorded verdicts:" in out
+
+
+def test_stages_of_a_file_and_of_a_stored_run(saddlescope, tmp_path, stored):
+    (tmp_path / "good.csv").write_text("loss\n" + "\n".join(map(str, staircase())))
+    status, out, _ = saddlescope("stages", "good.csv")
+    assert status == 0
+    assert out.count("drop") >= 2
+    assert (tmp_path / "good.csv.stages.png").read_bytes()[:4] == b"\x89PNG"
+    status, out, err = saddlescope("stages", stored, "--column", "loss[1]", "--figure", "f.pdf")
+    assert status == 0, err
+    assert (tmp_path / "f.pdf").read_bytes()[:4] == b"%PDF"
+
+
+def test_a_store_file_cut_in_half_is_named_and_not_trusted(saddlescope, tmp_path, stored):
+    import shutil
+
+    copy = shutil.copytree(stored, tmp_path / "copy")
+    file = copy / store.RESULTS
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    status, _, err = saddlescope("show", copy)
+    assert status == 2
+    assert "results.nc is damaged" in err
+    assert err.count("\n") == 1
+
+
+def test_ctrl_c_is_a_sentence_too(saddlescope, monkeypatch):
+    from saddlescope.report import folder
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(folder, "find", stop)
+    status, _, err = saddlescope("run", "simplicity.fig1d", "--quick")
+    assert status == 130
+    assert "stopped" in err

@@ -1,0 +1,58 @@
+"""Gradient flow against another solver, and descent against the flow."""
+
+import numpy as np
+import pytest
+from cases import linear_setting, minibatch_setting
+from scipy.integrate import solve_ivp
+
+from saddlescope.nets import LinearUnits
+from saddlescope.observables import Balancedness
+from saddlescope.optimisers import GradientDescent, GradientFlow
+from saddlescope.refusal import Refusal
+from saddlescope.train import every, flow_gap, train
+
+
+def setting(optimiser, steps):
+    return linear_setting(net=LinearUnits(6, 0.05), optimiser=optimiser, steps=steps)
+
+
+def test_flow_is_that_of_another_solver():
+    s = setting(GradientFlow(0.02, rtol=1e-10, atol=1e-14), 150)
+    S = np.array(s.task.covariance)
+    u0, v0 = (s.initial()[k] for k in "uv")
+
+    def slope(t, y):
+        u, v = y.reshape(2, 6, 2)
+        E = (v.T @ u - np.eye(2)) @ S
+        return -2 * np.stack([v @ E, u @ E.T]).ravel()
+
+    times = 0.02 * np.arange(151)
+    y = solve_ivp(slope, (0, 3), np.stack([u0, v0]).ravel(), "DOP853", times, rtol=1e-12, atol=1e-14).y
+    errors = [v.T @ u - np.eye(2) for u, v in y.T.reshape(-1, 2, 6, 2)]
+    expected = [np.trace(E @ S @ E.T) for E in errors]
+    np.testing.assert_allclose(train(s)["loss"].values, expected, rtol=1e-7, atol=1e-12)
+
+
+def test_flow_conserves_balance_and_descent_nearly():
+    flow = train(setting(GradientFlow(0.02), 150), (Balancedness(),), every(50, 150))["balancedness"].values
+    assert np.abs(flow - flow[0]).max() < 1e-9
+    descent = train(setting(GradientDescent(0.02), 150), (Balancedness(),), every(50, 150))["balancedness"].values
+    assert 1e-6 < np.abs(descent - descent[0]).max() < 0.1
+
+
+def test_descent_tends_to_the_flow_at_first_order():
+    gaps = [float(flow_gap(setting(GradientDescent(lr), round(2 / lr)))["gap"]) for lr in (4e-3, 2e-3, 1e-3, 5e-4)]
+    slopes = np.diff(np.log2(gaps)) * -1
+    np.testing.assert_allclose(slopes, 1, atol=0.1)
+    assert abs(slopes[-1] - 1) < abs(slopes[0] - 1)
+
+
+def test_flow_that_blows_up_is_marked():
+    run = train(linear_setting(net=LinearUnits(5, 1e60), optimiser=GradientFlow(1.0), steps=4))
+    assert "diverged" in str(run["status"].values)
+
+
+def test_gap_is_of_full_batch_descent_only():
+    for bad in (minibatch_setting(), linear_setting(optimiser=GradientDescent(0.01, momentum=0.5))):
+        with pytest.raises(Refusal, match="limit of full-batch descent"):
+            flow_gap(bad)

@@ -1,0 +1,312 @@
+"""The driver and the JAX engine, against loops written out in numpy."""
+
+import equinox as eqx
+import jax
+import numpy as np
+import pytest
+from cases import linear_setting, minibatch_setting, relu_setting
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from saddlescope.nets import LinearUnits, Net, Tanh, Units
+from saddlescope.observables import FullLoss, GradientNorm, Parameters
+from saddlescope.optimisers import (
+    Adam,
+    GradientDescent,
+    HalveOnStagnation,
+    LearningRateBelow,
+    LossBelow,
+    StepDecay,
+)  # fmt: skip
+from saddlescope.refusal import Refusal
+from saddlescope.tasks import Cosine, LinearTeacher
+from saddlescope.train import engine_for, every, jax_loop, log_spaced, on_cut, train
+from saddlescope.train.save_at import SaveAt
+
+
+def tanh_loss_and_gradient(params, x, y):
+    """Mean squared error of Σ_i tanh(u_i · (x, 1)) v_i and its gradient, by hand."""
+    x = np.concatenate([x, np.ones_like(x[:, :1])], axis=1)
+    h = np.tanh(x @ params["u"].T)
+    e = h @ params["v"] - y
+    dv = 2 * h.T @ e / len(x)
+    du = 2 * ((e @ params["v"].T) * (1 - h**2)).T @ x / len(x)
+    return np.mean(np.sum(e**2, axis=1)), {"u": du, "v": dv}
+
+
+def by_hand(setting, direction):
+    """Minibatch training in numpy; `direction(gradient, memory)` is the optimiser."""
+    data, params = setting.data(), setting.initial()
+    memory, epochs, lr = {}, [], setting.optimiser.lr
+    for epoch in range(setting.budget):
+        order, losses = setting.permutation(epoch), []
+        for first in range(0, len(order), setting.batch):
+            rows = order[first : first + setting.batch]
+            loss, gradient = tanh_loss_and_gradient(params, data.x[rows], data.y[rows])
+            losses.append(loss)
+            step = direction(gradient, memory)
+            params = {k: params[k] - lr * step[k] for k in params}
+        epochs.append(np.mean(losses))
+    return np.array(epochs)
+
+
+def plain(gradient, memory):
+    return gradient
+
+
+def momentum(gradient, memory):
+    for k, g in gradient.items():
+        memory[k] = 0.9 * memory.get(k, 0) + g
+    return dict(memory)
+
+
+def clipped(gradient, memory):
+    norm = np.sqrt(sum(np.sum(g**2) for g in gradient.values()))
+    return {k: g * min(1, 0.3 / norm) for k, g in gradient.items()}
+
+
+def adam(gradient, memory):
+    n = memory["n"] = memory.get("n", 0) + 1
+    out = {}
+    for k, g in gradient.items():
+        m = memory[k, "m"] = 0.9 * memory.get((k, "m"), 0) + 0.1 * g
+        v = memory[k, "v"] = 0.999 * memory.get((k, "v"), 0) + 0.001 * g**2
+        out[k] = m / (1 - 0.9**n) / (np.sqrt(v / (1 - 0.999**n)) + 1e-8)
+    return out
+
+
+@pytest.mark.parametrize(
+    ("optimiser", "direction"),
+    [
+        (GradientDescent(0.05), plain),
+        (GradientDescent(0.02, momentum=0.9), momentum),
+        (GradientDescent(0.05, clip=0.3), clipped),
+        (Adam(0.01), adam),
+    ],
+    ids=["plain", "momentum", "clip", "adam"],
+)
+def test_minibatch_is_the_loop_written_out(optimiser, direction):
+    setting = minibatch_setting(optimiser=optimiser, schedule=None, stop=(), epochs=12)
+    expected = by_hand(setting, direction)
+    np.testing.assert_allclose(train(setting)["loss"].values, expected, rtol=1e-10)
+    assert setting.task.size % setting.batch != 0, "the short last batch must be tested"
+
+
+def test_full_batch_is_the_loop_written_out():
+    setting = linear_setting(steps=200)
+    u, v = (setting.initial()[k] for k in "uv")
+    S = np.array(setting.task.covariance)
+    losses = []
+    for _ in range(201):
+        E = v.T @ u - np.eye(2)
+        losses.append(np.trace(E @ S @ E.T))
+        v, u = v - 0.02 * u @ (E @ S).T, u - 0.02 * v @ (E @ S)
+    np.testing.assert_allclose(train(setting)["loss"].values, losses, rtol=1e-9)
+
+
+def test_moments_give_the_curve_of_the_samples():
+    teacher = LinearTeacher(((1, 0), (0, 0.5)), ((1, 1), (1, 4)), samples=500)
+    reduced = train(linear_setting(task=teacher, steps=1500))["loss"].values
+    sampled = train(linear_setting(task=teacher, steps=1500, reduce=False))["loss"].values
+    assert np.abs(reduced - sampled).max() < 1e-10
+    late = reduced < 1e-6
+    assert late.sum() > 100, "the run must reach small losses"
+    np.testing.assert_allclose(reduced[late & (reduced > 1e-20)], sampled[late & (reduced > 1e-20)], rtol=1e-4)
+
+
+def test_scalars_are_kept_at_every_tick_however_observables_are_saved():
+    run = train(linear_setting(steps=137), (FullLoss(),), SaveAt((5,)))
+    assert run.sizes["step"] == 138
+    assert run["saved_step"].values.tolist() == [5, 137]
+    assert run["full_loss"].values[0] == run["loss"].values[5]
+    per_step = train(minibatch_setting(epochs=4), per_step=True)
+    assert per_step["step_loss"].shape == (4, 5)
+    np.testing.assert_allclose(per_step["step_loss"].mean("batch"), per_step["loss"], rtol=1e-15)
+
+
+def test_saving_does_not_change_the_run():
+    once, often = train(linear_setting()), train(linear_setting(), (GradientNorm(),), every(7, 300))
+    np.testing.assert_array_equal(once["loss"], often["loss"])
+
+
+def test_step_decay_and_events():
+    setting = linear_setting(steps=10, schedule=StepDecay(0.5, 4))
+    run = train(setting, (FullLoss(),), on_cut(after=3))
+    assert run["learning_rate"].values.tolist() == [0.01] * 4 + [0.005] * 4 + [0.0025] * 3
+    assert run["event_kind"].values.tolist() == ["cut", "cut", "end"]
+    assert run["event_step"].values.tolist() == [4, 8, 10]
+    assert run["saved_because"].values.tolist() == ["before cut", "after cut", "before cut", "end"]
+    assert run["saved_step"].values.tolist() == [4, 7, 8, 10]
+
+
+def test_halving_run_cuts_where_the_rule_says():
+    run = train(minibatch_setting(epochs=400))
+    losses, lr, last, cuts = run["loss"].values, 0.05, -1, []
+    for e in range(len(losses)):
+        if e >= 20 and e - last >= 20 and np.mean(losses[e - 9 : e + 1]) >= np.mean(losses[e - 19 : e - 9]):
+            lr, last = lr / 2, e
+            cuts.append(e + 1)
+    found = run["event_epoch"].values[run["event_kind"].values == "cut"].tolist()
+    assert found == cuts
+    assert len(cuts) > 2
+
+
+def test_stops_are_exact():
+    run = train(relu_setting(steps=2000, stop=(LossBelow(0.9),)))
+    assert str(run["status"].values) == "stopped: loss below 0.9"
+    losses = run["loss"].values  # the last entry is the loss after the last step
+    assert losses[-2] < 0.9 <= losses[-3]
+    rate = train(linear_setting(steps=100, schedule=StepDecay(0.1, 5), stop=(LearningRateBelow(1e-4),)))
+    assert rate["event_step"].values[-1] == 15
+
+
+@pytest.mark.parametrize("make", [linear_setting, minibatch_setting], ids=["full batch", "minibatch"])
+def test_divergence_marks_the_run_and_keeps_the_curve(make):
+    net = LinearUnits(5, 1.0) if make is linear_setting else Units(8, Tanh(), 1.0, bias=True)
+    setting = make(optimiser=GradientDescent(50.0), net=net)
+    run = train(setting, (Parameters(),), SaveAt((0, 1)))
+    assert str(run["status"].values).startswith("diverged at")
+    assert not np.isfinite(run["loss"].values[-1])
+    assert np.isfinite(run["loss"].values[:-1]).all()
+    assert run["event_kind"].values.tolist()[-1] == "diverged"
+    assert np.isfinite(run["param_u"].values).all()
+
+
+def interrupted(setting, path, after, observe=(), save_at=None):
+    """Train, but die in the engine's call number `after`, as Ctrl-C would make it."""
+    original, calls = jax_loop.JaxLoop.advance, []
+
+    def advance(self, *args):
+        calls.append(1)
+        if len(calls) > after:
+            raise KeyboardInterrupt
+        return original(self, *args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jax_loop.JaxLoop, "advance", advance)
+        train(setting, observe, save_at, checkpoint=path)
+
+
+@pytest.mark.parametrize("make", [linear_setting, minibatch_setting], ids=["full batch", "minibatch"])
+@pytest.mark.parametrize("optimiser", [GradientDescent(0.03), Adam(0.01)], ids=["descent", "adam"])
+def test_resume_gives_the_same_bits(tmp_path, make, optimiser):
+    setting = make(optimiser=optimiser)
+    observe, save_at = (Parameters(), GradientNorm()), every(13, 60) | on_cut(after=5)
+    whole = train(setting, observe, save_at)
+    for after in (0, 1, 3):
+        with pytest.raises(KeyboardInterrupt):
+            interrupted(setting, tmp_path / "run.npz", after, observe, save_at)
+    resumed = train(setting, observe, save_at, checkpoint=tmp_path / "run.npz")
+    times = ["cpu_seconds", "wall_seconds"]
+    assert resumed.drop_vars(times).identical(whole.drop_vars(times))
+    again = train(setting, observe, save_at, checkpoint=tmp_path / "run.npz")
+    assert again.drop_vars(times).identical(whole.drop_vars(times))
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=4))
+def test_bits_do_not_depend_on_where_a_run_is_cut(pieces):
+    for setting in (linear_setting(), minibatch_setting()):
+        engine = engine_for(setting)
+        total = sum(pieces)
+        whole = engine.advance(engine.start(), 0, min(total, engine.longest), 0.03)
+        state, tick, rows = engine.start(), 0, []
+        for n in pieces:
+            n = min(n, engine.longest - tick)
+            if n:
+                state, losses = engine.advance(state, tick, n, 0.03)
+                tick, rows = tick + n, [*rows, losses]
+        np.testing.assert_array_equal(np.concatenate(rows), whole[1])
+        for a, b in zip(jax.tree.leaves(state), jax.tree.leaves(whole[0]), strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_checkpoints_of_others_and_damaged_ones_are_refused(tmp_path):
+    path = tmp_path / "run.npz"
+    train(linear_setting(), checkpoint=path)
+    with pytest.raises(Refusal, match="belongs to another setting"):
+        train(linear_setting(seed=1), checkpoint=path)
+    with pytest.raises(Refusal, match="belongs to another setting"):
+        train(linear_setting(), (FullLoss(),), checkpoint=path)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(Refusal, match="damaged"):
+        train(linear_setting(), checkpoint=path)
+
+
+def test_save_times():
+    assert every(10, 25).ticks == (0, 10, 20, 25)
+    times = log_spaced(9, 10_000).ticks
+    assert times[0] == 0
+    assert times[1] == 1
+    assert times[-1] == 10_000
+    ratios = np.diff(np.log(times[3:]))
+    assert ratios.max() / ratios.min() < 1.1
+    with pytest.raises(Refusal, match="beyond the end at 300"):
+        train(linear_setting(), (), every(10, 301))
+    with pytest.raises(Refusal, match="count from 0"):
+        SaveAt((-1,))
+
+
+@pytest.mark.parametrize(
+    ("losses", "cut_at"),
+    [
+        ([1.0] * 40, 20),  # flat: first allowed epoch
+        (list(np.linspace(1, 0.1, 40)), None),
+        ([1.0] * 12 + [np.nan] * 30, None),
+        (list(np.linspace(1, 0.5, 30)) + [0.5] * 15, 38),  # last ten all 0.5 and ten before not above: by hand
+    ],
+    ids=["flat", "falling", "nan", "stalling"],
+)
+def test_halving_rule_on_made_losses(losses, cut_at):
+    rule = HalveOnStagnation()
+    cuts = [e for e in range(len(losses)) if rule.after(1.0, losses[: e + 1], []) != 1.0]
+    first = cuts[0] if cuts else None
+    if cut_at == 38:
+        means = [np.mean(losses[e - 9 : e + 1]) >= np.mean(losses[e - 19 : e - 9]) for e in range(20, len(losses))]
+        cut_at = 20 + means.index(True) if any(means) else None
+    assert first == cut_at
+    assert rule.after(1.0, [1.0] * 40, [21]) == 1.0, "39 - 20 < 20 epochs since the last cut"
+    assert rule.after(1.0, [1.0] * 41, [21]) == 0.5
+
+
+def test_setting_with_another_seed_gives_other_numbers_and_the_same_one_the_same():
+    a, b, c = (train(linear_setting(seed=s))["loss"].values for s in (0, 0, 1))
+    np.testing.assert_array_equal(a, b)
+    assert not np.array_equal(a, c)
+    base = minibatch_setting(seed=3)
+    for name in ("init_seed", "batch_seed"):
+        other = minibatch_setting(seed=3, **{name: 4})
+        assert other.hash != base.hash
+        assert not np.array_equal(train(base)["loss"], train(other)["loss"])
+
+
+TRACED = []
+
+
+class Traced(Net):
+    """A net that notes each time it is traced: once a compilation."""
+
+    scale: float = 0.1
+
+    def init(self, rng, inputs, outputs):
+        return {"w": self.scale * rng.standard_normal((inputs, outputs))}
+
+    def __call__(self, params, x):
+        TRACED.append(1)
+        return x @ params["w"]
+
+
+def test_one_compilation_serves_every_number():
+    teacher = LinearTeacher(((1, 0), (0, 1)), ((1, 0), (0, 1)), samples=20)
+    train(linear_setting(task=teacher, net=Traced()))
+    once = len(TRACED)
+    for lr, scale, seed in ((0.011, 0.2, 1), (0.012, 0.3, 2)):
+        train(linear_setting(task=teacher, net=Traced(scale), optimiser=GradientDescent(lr), seed=seed, steps=500))
+    assert 0 < once == len(TRACED)
+
+
+def test_a_net_learns_from_arrays_cast_to_the_precision():
+    run = train(minibatch_setting(precision="float32", epochs=2), (Parameters(),), SaveAt((0,)))
+    assert run["param_u"].dtype == np.float32
+    assert Cosine(1, 30).data(np.random.default_rng(0)).x.dtype == np.float64
+    assert eqx.tree_equal(minibatch_setting(), minibatch_setting())
