@@ -23,7 +23,8 @@ STYLE = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.titlesize": 10,
-    "legend.frameon": False,
+    "legend.framealpha": 0.9,
+    "legend.edgecolor": "none",
     "figure.constrained_layout.use": True,
     "axes.prop_cycle": matplotlib.cycler(color=[BLUE, ORANGE, GREEN, RED, SKY, PURPLE]),
     "pdf.fonttype": 42,
@@ -69,14 +70,15 @@ def first_theory(ax, predicted, levels):
 def learned_panel(ax, results, name, title=""):
     """How much of each mode or sample the first run has learned, with the predicted half-strength steps marked."""
     measured, predicted = next(iter(results.runs()))
-    for k, curve in enumerate(measured[name].values.T):
-        line = ax.plot(saved_times(measured), curve, label=f"{name.removeprefix('learned_')} {k + 1}")[0]
-        if "half_strength_step" in predicted:
+    foretold = "half_strength_step" in predicted
+    for k, (curve, colour) in enumerate(zip(measured[name].values.T, (BLUE, ORANGE, GREEN, PURPLE), strict=False)):
+        ax.plot(saved_times(measured), curve, color=colour, label=f"{name.removeprefix('learned_')} {k + 1}")
+        if foretold:
             step = predicted["half_strength_step"].values[k]
-            ax.plot(step, 0.5, "o", mfc="none", mec=line.get_color(), ms=8)
-            ax.axvline(step, color=line.get_color(), ls="--", lw=0.8)
+            ax.plot(step, 0.5, "o", mfc="none", mec=colour, ms=8)
+            ax.axvline(step, color=colour, ls="--", lw=0.8)
     ax.set(xlabel=time_label(results.measured), ylabel="share learned", title=title, ylim=(-0.05, 1.1))
-    ax.legend(loc="lower right", fontsize=7, title="○ predicted ½", title_fontsize=7)
+    ax.legend(loc="lower right", fontsize=7, title="○ predicted ½" if foretold else None, title_fontsize=7)
 
 
 def weights_panels(axes, run):

@@ -42,10 +42,12 @@ def length_name(dim):
 
 
 def each_run(dataset: xr.Dataset) -> Iterator[xr.Dataset]:
+    """Run by run, cut at its lengths; a variable that a run does not have is left out."""
     for i in range(dataset.sizes["run"]):
         run = dataset.isel(run=i)
         cuts = {dim: slice(int(run[length_name(dim)])) for dim in run.sizes if length_name(dim) in run}
-        yield run.isel(cuts)
+        run = run.isel(cuts)
+        yield run.drop_vars([name for name, v in run.data_vars.items() if 0 in v.shape and v.dims[0] not in RAGGED])
 
 
 def collect(runs: list[xr.Dataset], points: list[dict]) -> xr.Dataset:

@@ -3,6 +3,8 @@
 It shares with the package the setting, its initial draw and nothing else: moments and gradients are the tests' own.
 """
 
+from typing import Any
+
 import numpy as np
 from scipy.signal import find_peaks
 
@@ -14,10 +16,12 @@ from saddlescope.tasks import LinearTeacher, Points
 EYE2, COVARIANCE = ((1, 0), (0, 1)), ((1, 1), (1, 4))  # Fig. 1B
 
 
-def linear_setting(matrix=EYE2, covariance=COVARIANCE, units=50, scale=1e-6, lr=0.01, steps=2000, **more):
-    """A linear net on the population of a teacher; other parts by keyword."""
+def linear_setting(matrix=EYE2, covariance=COVARIANCE, units=50, scale=1e-6, lr=0.01, **more):
+    """A linear net on the population of a teacher, for 2000 steps; other parts by keyword."""
     net = LinearUnits(units, scale)
-    given = dict(task=LinearTeacher(matrix, covariance), net=net, optimiser=GradientDescent(lr), steps=steps)
+    given: dict[str, Any] = dict(
+        task=LinearTeacher(matrix, covariance), net=net, optimiser=GradientDescent(lr), steps=2000
+    )
     return Setting(**given | more)
 
 

@@ -19,7 +19,7 @@ def levels(setting):
     return values
 
 
-def best_fit(rank, yx, xx, power, starts=2):
+def best_fit(rank, yx, xx, power, starts=3):
     """The smallest loss of a map V Uᵀ of this width."""
     outputs, inputs = yx.shape
     rng = np.random.default_rng(0)
@@ -33,9 +33,8 @@ def best_fit(rank, yx, xx, power, starts=2):
 
     if rank == 0:
         return power
-    tight = dict(ftol=1e-12, gtol=1e-8)
     begin = rng.standard_normal((starts, (outputs + inputs) * rank))
-    return min(minimize(loss, b, jac=True, method="L-BFGS-B", options=tight).fun for b in begin)
+    return min(minimize(loss, b, jac=True, method="BFGS", options=dict(gtol=1e-7)).fun for b in begin)
 
 
 def best_fits(x, y):

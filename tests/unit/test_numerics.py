@@ -1,8 +1,8 @@
 """The guard of numerics.VERSION: recorded numbers.
 
-If this fails for a reason you mean, raise the version and record anew (run this file). Draws and orders are recorded bit
-by bit; losses to 1e-12 and 1e-9, since processors differ in the last bits. That they agree bit by bit on one machine is
-tested by running them twice, in two processes and beside others.
+If this fails for a reason you mean, raise the version and record anew (run this file). Draws and orders are recorded
+bit by bit; losses to 1e-12 and 1e-9, since processors differ in the last bits. That they agree bit by bit on one
+machine is tested by running them twice, in two processes and beside others.
 """
 
 import json

@@ -15,10 +15,8 @@ def draw_curve(path, stages, loss, time, name, log_time=False):
     with style():
         figure, ax = plt.subplots(figsize=(7, 3.6))
         ax.plot(time, loss, color=BLUE, lw=1)
-        stages.draw(ax, loss=loss, time=time)
-        ax.set(xlabel="log time" if log_time else "time", ylabel=name, xscale="log" if log_time else "linear")
-        if np.any(loss > 0) and np.nanmin(np.where(loss > 0, loss, np.nan)) < 1e-3 * np.nanmax(loss):
-            ax.set_yscale("symlog", linthresh=1e-3 * np.nanmax(loss))
+        stages.draw(ax)
+        ax.set(xlabel="time", ylabel=name, xscale="log" if log_time else "linear")
         ax.legend(fontsize=7, loc="upper right")
         data = BytesIO()
         figure.savefig(data, format=Path(path).suffix[1:])

@@ -20,6 +20,10 @@ from saddlescope.train import every, on_cut
 
 loss = FullLoss()
 STEADY, WILD = 0.05, 50.0
+FALLS = (
+    "the first cuts lower the loss by half; at small rates ten epochs change it by less than the noise of the batches, "
+    "and it rises about as often as it falls. The rule goes on cutting there, since it sees only stagnation."
+)
 
 
 def setting(lr, seed):
@@ -44,16 +48,19 @@ def around_cuts(run):
 
 
 def falls_at_cuts(results):
-    pairs = np.concatenate([around_cuts(m) for m, _ in results.runs()])
-    good = int(np.sum(pairs[:, 1] < pairs[:, 0]))
-    ratio = np.median(pairs[:, 1] / pairs[:, 0])
-    return Finding(good == len(pairs), f"lower in {good} of {len(pairs)} cuts, median ratio {ratio:.2f}")
+    """Ratios of the loss ten epochs after to before, cut by cut: the first cut of all runs, the second, and so on."""
+    runs = [pairs[:, 1] / pairs[:, 0] for pairs in (around_cuts(m) for m, _ in results.runs())]
+    ratios = np.concatenate(runs)
+    good = int(np.sum(ratios < 1))
+    medians = [np.median([r[k] for r in runs if len(r) > k]) for k in range(max(map(len, runs)))]
+    shown = ", ".join(f"{m:.2f}" for m in medians)
+    return Finding(good == len(ratios), f"lower at {good} of {len(ratios)} cuts; median ratio by cut {shown}")
 
 
 def too_early(measured, _):
     """How many epochs short of the 20 that must lie between two cuts, at worst."""
     cuts = measured.event_epoch.values[measured.event_kind.values.astype(str) == "cut"]
-    return float(max(0, 20 - np.diff(cuts, prepend=0).min(initial=np.inf)))
+    return float(max(0, 20 - np.diff(cuts.astype(float), prepend=0).min(initial=np.inf)))
 
 
 def ends_before_budget(results):
@@ -98,7 +105,7 @@ experiment = Experiment(
     draw=draw,
     claims=(
         Claim("The loss on all data is lower ten epochs after a cut than before it, at every cut.", "Section 1 (iii)",
-              falls_at_cuts, only={"lr": STEADY}),
+              falls_at_cuts, only={"lr": STEADY}, note=FALLS),
         Claim("Two cuts lie at least 20 epochs apart.", "training protocol",
               in_runs(too_early, 0, "epochs too early"), only={"lr": STEADY}),
         Claim("A run ends by itself, each at its own length.", "training protocol", ends_before_budget,

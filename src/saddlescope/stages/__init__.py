@@ -1,0 +1,6 @@
+"""Plateaus and drops of any loss curve."""
+
+from saddlescope.stages.find import find_stages
+from saddlescope.stages.value import Drop, Plateau, Stages
+
+__all__ = ["Drop", "Plateau", "Stages", "find_stages"]

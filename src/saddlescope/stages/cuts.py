@@ -1,0 +1,106 @@
+"""A curve cut into drops at the peaks of its rate, and plateaus at the valleys between."""
+
+from itertools import pairwise
+
+import numpy as np
+from scipy.signal import find_peaks
+
+from saddlescope.stages.noise import RESOLUTION, level_of, quantum
+from saddlescope.stages.value import Drop, Plateau
+
+
+def peaks_of(log_rate, depth):
+    """Maxima that stand out, the two ends included: beyond them the rate counts as nothing. Ties are one peak."""
+    low = log_rate.min() - 100
+    found, _ = find_peaks(np.concatenate([[low], log_rate, [low]]), prominence=depth)
+    peaks: list[int] = []
+    for p in found - 1:
+        if peaks and log_rate[peaks[-1] : p + 1].min() > min(log_rate[peaks[-1]], log_rate[p]) - depth:
+            peaks[-1] = max(peaks[-1], int(p), key=lambda i: log_rate[i])
+        else:
+            peaks.append(int(p))
+    return peaks
+
+
+class Cuts:
+    """The curve cut at the valleys of its rate: one valley (or None, at an end without plateau) around each peak."""
+
+    def __init__(self, loss, curve, width, quiet, log_rate, depth):
+        self.loss, self.curve, self.width, self.quiet, self.log_rate = loss, curve, width, quiet, log_rate
+        self.peaks, self.depth = peaks_of(log_rate, depth), depth
+        self.ends = curve[0], curve[-1]
+
+    def valleys(self):
+        ends = [0, *self.peaks, len(self.log_rate) - 1]
+        found: list[int | None] = [self.valley(a, b) for a, b in pairwise(ends)]
+        for side, p in ((0, self.peaks[0]), (-1, self.peaks[-1])) if self.peaks else ():
+            if self.log_rate[found[side]] > self.log_rate[p] - self.depth:
+                found[side] = None
+        return found
+
+    def valley(self, a, b):
+        """The middle of where nothing but noise is left, or else where the rate is smallest."""
+        part = self.log_rate[a : b + 1]
+        lowest = a + np.flatnonzero(self.quiet[a : b + 1] if self.quiet[a : b + 1].any() else part == part.min())
+        return int(lowest[len(lowest) // 2])
+
+    def levels(self, valleys):
+        """The loss in each valley, the median over the smoothing's reach; at an end without plateau, the end."""
+        reach = round(2 * self.width)
+        return [
+            self.ends[i > 0] if v is None else float(np.median(self.loss[max(v - reach, 0) : v + reach + 1]))
+            for i, v in enumerate(valleys)
+        ]
+
+    def drop_small_falls(self, min_fall, noise):
+        """Take away the weakest peak until every fall is large against its level, the noise, rounding and the whole.
+
+        At an end without plateau the level is one point, and asks for more against the noise.
+        """
+        least, level = max(RESOLUTION * np.ptp(self.curve), 2 * quantum(self.loss), 1e-300), level_of(self.curve)
+        while self.peaks:
+            valleys, falls = self.valleys(), []
+            for i, p in enumerate(self.peaks):
+                start, end = valleys[i : i + 2]
+                sure = 5 if start is not None and end is not None else 12
+                start, end = 0 if start is None else start, -1 if end is None else end
+                fall = self.curve[start] - self.curve[end]
+                falls.append(fall / max(min_fall * level[start], sure * noise[p], least))
+            if min(falls) > 1:
+                return
+            del self.peaks[int(np.argmin(falls))]
+
+    def stages(self, time, clock, scale):
+        valleys = self.valleys()
+        levels = [scale * v for v in self.levels(valleys)]
+        drops = tuple(
+            self.drop(p, valleys[i : i + 2], levels[i : i + 2], time, clock, scale) for i, p in enumerate(self.peaks)
+        )
+        plateaus = []
+        for i, v in enumerate(valleys):
+            if v is not None:
+                near = [self.log_rate[p] for p in self.peaks[max(i - 1, 0) : i + 1]]
+                flatness = float(np.exp(self.log_rate[v] - np.mean(near))) if near else 0.0
+                start, end = drops[i - 1].end if i else time[0], drops[i].start if i < len(drops) else time[-1]
+                plateaus.append(Plateau(float(start), float(end), float(time[v]), float(levels[i]), flatness))
+        return drops, tuple(plateaus)
+
+    def drop(self, p, valleys, levels, time, clock, scale):
+        (a, b), (before, after) = valleys, levels
+        first, last = (0 if a is None else a), (len(time) - 1 if b is None else b)
+        part, fall = scale * self.curve[first : last + 1], before - after
+        start = first + np.flatnonzero(part >= before - 0.1 * fall)[-1:].sum()
+        end = first + int(np.argmax(part <= before - 0.9 * fall)) if part[-1] <= before - 0.9 * fall else last
+        kind = "slope" if a is None else "unfinished" if b is None else "drop"
+        rate = float(scale * np.exp(self.log_rate[p]))
+        return Drop(float(time[start]), float(time[end]), self.fastest(p, time, clock), float(before), float(after),
+                    rate, kind)  # fmt: skip
+
+    def fastest(self, p, time, clock):
+        """The top of the parabola through log r at the peak and its neighbours."""
+        if not 0 < p < len(clock) - 1:
+            return float(time[p])
+        x, y = clock[p - 1 : p + 2] - clock[p], self.log_rate[p - 1 : p + 2]
+        bend, slope, _ = np.polyfit(x, y, 2)
+        top = float(np.clip(-slope / (2 * bend), x[0], x[2])) if bend < 0 else 0.0
+        return float(np.interp(clock[p] + top, clock, time))

@@ -1,0 +1,62 @@
+"""Stages: the plateaus and drops of a loss curve, ours or anybody's.
+
+1. Noise: on a plateau a quarter of the steps rise by more than 0.954 s, for point noise of deviation s. Read off in
+   blocks, so that it may differ along the curve; a monotone curve has none.
+2. Smoothing: a Gaussian as wide as brings the noise under 2 % of the level and the fastest fall to 45 times the rate
+   of noise, at most 1/32 of the curve; none for a clean curve. The width is stated. Then the running minimum, so that
+   a spike that comes back is no drop.
+3. Rate r = -dL/dt, not below one deviation of what noise alone would give. Drops are maxima of log r that stand out by
+   a factor of `prominence` on both sides and lower the loss by more than `min_fall` of its level.
+4. A plateau is what lies between: its level is the loss where r is smallest, its flatness r there over the
+   geometric mean of the neighbouring drops' rates: below 0.05 it is clean, below 0.2 a shoulder.
+
+A fall from the very start has no plateau before it and is a `slope`; one that the curve ends in is `unfinished`.
+Neither counts as a drop. A plateau shorter than the smoothing, or falls below 1e-12 of the whole, cannot be seen.
+"""
+
+import numpy as np
+
+from saddlescope.refusal import refuse_unless
+from saddlescope.stages.cuts import Cuts
+from saddlescope.stages.noise import point_noise, rates, smoothed, smoothing_width
+from saddlescope.stages.value import Plateau, Stages
+
+
+def find_stages(loss, time=None, *, log_time=False, min_fall=0.05, prominence=5.0, smooth=None) -> Stages:
+    """The stages of a loss curve. `time` defaults to 0, 1, 2, …; `log_time` measures rates per unit of log time.
+
+    `smooth` is a width in points instead of the automatic one. A curve that stops being finite is cut there.
+    """
+    loss, time, note = checked(loss, time, log_time)
+    if len(loss) < 3 or np.ptp(loss) == 0:
+        level = () if not len(loss) else (Plateau(time[0], time[-1], time[0], loss[0], 0.0),)
+        return Stages((), tuple(level), 0.0, note)
+    scale = np.abs(loss).max()
+    loss, clock, depth = loss / scale, np.log(time) if log_time else time, np.log(prominence)
+    noise = point_noise(loss)
+    width = smoothing_width(loss, clock, noise) if smooth is None else float(smooth)
+    curve = smoothed(loss, width)
+    rate, floor = rates(curve, clock, noise, width)
+    log_rate = np.log(np.maximum(rate, floor))
+    cuts = Cuts(loss, curve, width, rate <= floor, log_rate, depth)
+    cuts.drop_small_falls(min_fall, noise / np.sqrt(1 + 3.545 * width))
+    return Stages(*cuts.stages(time, clock, scale), width, note)
+
+
+def checked(loss, time, log_time):
+    """Finite floats and their times; the rest in words."""
+    loss = np.asarray(loss)
+    refuse_unless(
+        loss.ndim == 1 and loss.dtype.kind in "fiub",
+        f"A loss curve is one row of numbers, got an array of {loss.dtype} with shape {loss.shape}; pass one curve.",
+    )
+    loss = loss.astype(float)
+    time = np.arange(len(loss)) + float(log_time) if time is None else np.asarray(time, float)
+    refuse_unless(time.shape == loss.shape, f"Time must be as long as the loss, {len(loss)}, got shape {time.shape}.")
+    bad = np.flatnonzero(~np.isfinite(loss))
+    end = bad[0] if bad.size else len(loss)
+    note = f"not finite from point {end}" if bad.size else ""
+    loss, time = loss[:end], time[:end]
+    refuse_unless(bool(np.all(np.diff(time) > 0)), "Time must increase from each point to the next; sort the curve.")
+    refuse_unless(not log_time or not len(time) or time[0] > 0, "Log time needs positive times; start at 1.")
+    return loss, time, note

@@ -1,0 +1,120 @@
+"""Loss curves from files of all kinds, and from broken ones."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from saddlescope.curves import read_curve
+from saddlescope.refusal import Refusal
+
+LOSS = np.array([3.0, 2.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "time"),
+    [
+        ("loss\n3\n2\n1\n", "loss", None),
+        ("3\n2\n1\n", "column 1", None),
+        ("step,loss\n0,3\n10,2\n20,1\n", "loss", [0, 10, 20]),
+        ("step;acc;train_loss\n0;9;3\n1;9;2\n2;9;1\n", "train_loss", [0, 1, 2]),
+        ("Epoch\tLoss\n1\t3e0\n2\t2.0\n3\t1\n", "Loss", [1, 2, 3]),
+        ("0 3\n1 2\n2 1\n", "column 2", None),
+        ("# a comment\n\nepoch, loss\n1, 3\n2, 2\n3, 1\n", "loss", [1, 2, 3]),
+    ],
+)
+def test_csv_of_many_kinds(tmp_path, text, name, time):
+    path = tmp_path / "curve.csv"
+    path.write_text(text)
+    times, loss, found = read_curve(path)
+    assert found == name
+    np.testing.assert_array_equal(loss, LOSS)
+    assert (times is None) if time is None else (times.tolist() == time)
+
+
+def test_named_columns(tmp_path):
+    path = tmp_path / "curve.csv"
+    path.write_text("a,b,c\n5,3,0\n6,2,7\n7,1,9\n")
+    times, loss, _ = read_curve(path, column="b", time="c")
+    np.testing.assert_array_equal(loss, LOSS)
+    assert times.tolist() == [0, 7, 9]
+
+
+def test_nan_and_inf_are_numbers(tmp_path):
+    path = tmp_path / "curve.csv"
+    path.write_text("loss\n1\nnan\ninf\n")
+    loss = read_curve(path)[1]
+    assert np.isnan(loss[1])
+    assert np.isinf(loss[2])
+
+
+def test_npz_and_netcdf(tmp_path):
+    np.savez(tmp_path / "a.npz", loss=LOSS, step=np.arange(3), other=np.zeros((2, 2)))
+    assert read_curve(tmp_path / "a.npz")[0].tolist() == [0, 1, 2]
+    data = xr.Dataset({"loss": ("time", LOSS)}, {"time": [1.0, 2.0, 4.0]})
+    data.to_netcdf(tmp_path / "a.nc", engine="h5netcdf")
+    times, loss, name = read_curve(tmp_path / "a.nc")
+    assert (times.tolist(), loss.tolist(), name) == ([1, 2, 4], LOSS.tolist(), "loss")
+
+
+def test_a_row_of_ours_is_cut_at_its_length(tmp_path):
+    rows = np.array([[3, 2, 1, 0.5], [3, 2, np.nan, np.nan]])
+    measured = xr.Dataset({"loss": (("run", "step"), rows), "length": ("run", [4, 2])}, {"step": np.arange(4)})
+    xr.DataTree.from_dict({"measured": measured}).to_netcdf(tmp_path / "r.nc", engine="h5netcdf")
+    times, loss, _ = read_curve(tmp_path / "r.nc", column="loss[1]")
+    assert loss.tolist() == [3, 2]
+    assert times.tolist() == [0, 1]
+    with pytest.raises(Refusal, match=r"name a row, such as --column 'loss\[0\]'"):
+        read_curve(tmp_path / "r.nc")
+    with pytest.raises(Refusal, match="there is no row 7"):
+        read_curve(tmp_path / "r.nc", column="loss[7]")
+
+
+BROKEN = {
+    "empty.csv": (b"", "is empty"),
+    "blank.csv": (b"\n\n", "is empty"),
+    "header.csv": (b"step,loss\n", "no numbers"),
+    "text.csv": (b"step,loss\n0,1\n1,oops\n", r"'oops' where a number should be, in line 3, column 'loss'"),
+    "hole.csv": (b"step,loss\n0,1\n1\n", r"'' where a number should be, in line 3"),
+    "binary.csv": (b"\xff\xfe\x00\x81", "is not text"),
+    "bad.npz": (b"PK\x03\x04 nothing", "damaged or not a plain NPZ"),
+    "bad.nc": (b"\x89HDF\r\n\x1a\n nothing", "damaged or not a NetCDF"),
+    "model.pt": (b"x", "not a kind of file we read"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_files_are_named_with_what_is_wrong(tmp_path, name):
+    data, sentence = BROKEN[name]
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(Refusal, match=sentence) as caught:
+        read_curve(tmp_path / name)
+    assert name in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_files_and_columns(tmp_path):
+    with pytest.raises(Refusal, match="There is no file"):
+        read_curve(tmp_path / "none.csv")
+    (tmp_path / "a.csv").write_text("train_loss,accuracy\n1,2\n")
+    with pytest.raises(
+        Refusal, match=r"has no column 'trainloss', but train_loss, accuracy\. Did you mean 'train_loss'"
+    ):
+        read_curve(tmp_path / "a.csv", column="trainloss")
+
+
+def test_pickles_are_not_opened(tmp_path):
+    np.savez(tmp_path / "evil.npz", loss=np.array([print], dtype=object))
+    with pytest.raises(Refusal, match="not a plain NPZ"):
+        read_curve(tmp_path / "evil.npz")
+
+
+@pytest.mark.parametrize("kind", ["npz", "nc"])
+def test_files_cut_in_half(tmp_path, kind):
+    path = tmp_path / f"a.{kind}"
+    if kind == "npz":
+        np.savez(path, loss=np.arange(1000.0))
+    else:
+        xr.Dataset({"loss": ("step", np.arange(1000.0))}).to_netcdf(path, engine="h5netcdf")
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(Refusal, match="damaged"):
+        read_curve(path)

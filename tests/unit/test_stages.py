@@ -1,0 +1,265 @@
+"""Stages of made curves whose answers are known."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from saddlescope.refusal import Refusal
+from saddlescope.stages import find_stages
+
+
+def staircase(x, centres, levels, width):
+    """Logistic falls from each level to the next."""
+    loss = np.full(len(x), float(levels[-1]))
+    for c, before, after in zip(centres, levels, levels[1:], strict=False):
+        loss += (before - after) / (1 + np.exp(np.clip((x - c) / width, -500, 500)))
+    return loss
+
+
+def even(k, n=2000, ratio=0.5, width=0.004):
+    x = np.linspace(0, 1, n)
+    centres, levels = (np.arange(k) + 1) / (k + 1), 3 * ratio ** np.arange(k + 1)
+    return x, centres, levels, staircase(x, centres, levels, width)
+
+
+@pytest.mark.parametrize("k", range(1, 9))
+@pytest.mark.parametrize("noise", [0, 0.003, 0.03, 0.1])
+def test_one_to_eight_stages_with_noise(k, noise):
+    x, centres, levels, loss = even(k)
+    loss = loss * (1 + noise * np.random.default_rng(k).standard_normal(len(x)))
+    found = find_stages(loss, x)
+    assert found.n_drops == len(found.drops) == k
+    assert len(found.plateaus) == k + 1
+    np.testing.assert_allclose([d.at for d in found.drops], centres, atol=0.01 if noise else 1e-4)
+    np.testing.assert_allclose([p.level for p in found.plateaus], levels, rtol=1e-4 + noise)
+    assert (found.smoothing > 0) == (noise > 0)
+    for p, d in zip(found.plateaus, found.drops, strict=False):
+        assert p.start < p.end <= d.start < d.at < d.end
+    assert {p.kind for p in found.plateaus} <= ({"clean"} if noise < 0.01 else {"clean", "shoulder"})
+
+
+@pytest.mark.parametrize("log_time", [False, True])
+def test_log_and_linear_time(log_time):
+    time = np.arange(1, 20_000.0)
+    loss = staircase(np.log(time), np.log([30, 400, 6000]), [4, 2, 1, 0.1], 0.1)
+    found = find_stages(loss, time, log_time=log_time)
+    assert found.n_drops == 3
+    np.testing.assert_allclose([d.at for d in found.drops], [30, 400, 6000], rtol=0.02 if log_time else 0.2)
+
+
+def test_unequal_plateaus_and_coarse_sampling():
+    x = np.arange(3000.0)
+    loss = staircase(x, [200, 1900, 2150], [5, 2, 1, 0.2], 8)
+    for every in (1, 7, 30):
+        found = find_stages(loss[::every], x[::every])
+        assert found.n_drops == 3
+        np.testing.assert_allclose([d.at for d in found.drops], [200, 1900, 2150], atol=1 + every / 2)
+
+
+def test_non_uniform_time():
+    time = np.sort(np.random.default_rng(0).uniform(0, 3000, 1500))
+    found = find_stages(staircase(time, [800, 2000], [3, 1, 0.2], 20), time)
+    np.testing.assert_allclose([d.at for d in found.drops], [800, 2000], rtol=0.01)
+
+
+def test_flatness_of_two_logistics_against_the_closed_form():
+    """Half way between two equal falls a distance D apart, each rate is e^(-D/2w) of its maximum times four."""
+    x, w, D = np.arange(1000.0), 10.0, 200.0
+    found = find_stages(staircase(x, [400, 400 + D], [3, 2, 1], w), x)
+    assert found.plateaus[1].flatness == pytest.approx(8 * np.exp(-D / 2 / w), rel=0.02)
+    assert found.plateaus[1].at == pytest.approx(500, abs=1)
+    assert found.plateaus[1].level == pytest.approx(2, abs=1e-4)
+
+
+@pytest.mark.parametrize(("distance", "kind"), [(200, "clean"), (80, "shoulder")])
+def test_clean_and_shoulder(distance, kind):
+    x = np.arange(1000.0)
+    found = find_stages(staircase(x, [400, 400 + distance], [3, 2, 1], 10), x)
+    assert found.plateaus[1].kind == kind
+
+
+T = np.arange(1.0, 4000)
+NOTHING = {
+    "power law": (T**-0.5, ["slope"]),
+    "exponential": (np.exp(-T / 300), ["slope"]),
+    "line": (2 - T / 4000, ["slope"]),
+    "rounded line": (np.round(1.5 - 0.0003 * np.arange(3000), 3), ["slope"]),
+    "constant": (np.full(50, 3.0), []),
+    "zero": (np.zeros(50), []),
+    "rising": (T, []),
+    "noise": (1 + 0.1 * np.random.default_rng(0).standard_normal(3000), []),
+    "noisy line": (2 - T / 4000 + 0.05 * np.random.default_rng(1).standard_normal(len(T)), ["slope"]),
+}
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_no_stage_at_all(name):
+    loss, kinds = NOTHING[name]
+    found = find_stages(loss)
+    assert found.n_drops == 0
+    assert [d.kind for d in found.drops] == kinds
+
+
+def test_initial_slope_is_told_apart():
+    x = np.arange(2000.0)
+    found = find_stages(2 * np.exp(-x / 50) + staircase(x, [1200], [1, 0.1], 15), x)
+    assert [d.kind for d in found.drops] == ["slope", "drop"]
+    assert found.n_drops == 1
+    assert len(found.plateaus) == 2
+    assert found.drops[0].before == pytest.approx(3, rel=1e-3)
+
+
+def test_a_fall_the_curve_ends_in_is_unfinished():
+    x = np.arange(1000.0)
+    found = find_stages(staircase(x, [400, 1000], [3, 1, 0], 20), x)
+    assert [d.kind for d in found.drops] == ["drop", "unfinished"]
+    assert found.n_drops == 1
+
+
+@pytest.mark.parametrize("smooth", [None, 3.0])
+def test_spikes_that_come_back_are_no_drops(smooth):
+    x = np.arange(3000.0)
+    loss = staircase(x, [800, 2000], [3, 1, 0.1], 10)
+    for at in (150, 1200, 1500, 2600):
+        loss[at : at + 4] *= 10
+    found = find_stages(loss, smooth=smooth)
+    assert found.n_drops == 2
+    np.testing.assert_allclose([d.at for d in found.drops], [800, 2000], atol=2)
+
+
+def test_rounded_values():
+    x = np.arange(3000.0)
+    for digits in (2, 3, 5):
+        found = find_stages(np.round(staircase(x, [800, 2000], [1.5, 1, 0.1], 10), digits))
+        assert found.n_drops == 2
+
+
+def test_sharp_steps_and_few_points():
+    assert find_stages([5, 5, 5, 5, 1, 1, 1, 1, 0.1, 0.1, 0.1]).n_drops == 2
+    assert find_stages(np.where(T < 1000, 2.0, np.where(T < 2000, 1.0, 0.2))).n_drops == 2
+
+
+def test_negative_losses():
+    x = np.arange(3000.0)
+    found = find_stages(staircase(x, [800, 2000], [0.5, 0, -0.9], 10))
+    assert found.n_drops == 2
+
+
+def test_small_falls_are_no_drops():
+    x = np.arange(2000.0)
+    for share, count in ((0.03, 1), (0.08, 2)):
+        found = find_stages(staircase(x, [600, 1400], [1, 1 - share, 0.2], 10))
+        assert found.n_drops == count
+    assert find_stages(staircase(x, [600, 1400], [1, 0.97, 0.2], 10), min_fall=0.01).n_drops == 2
+
+
+def test_a_curve_that_stops_being_finite_is_cut_there():
+    _, _, _, loss = even(3)
+    loss[1200:] = np.nan
+    found = find_stages(loss)
+    assert found.n_drops == 2
+    assert found.note == "not finite from point 1200"
+    assert "not finite from point 1200" in str(found)
+    loss[0] = np.inf
+    assert find_stages(loss).plateaus == ()
+
+
+def linear_net(target, steps):
+    """Gradient descent on a two-layer linear net, written out (Fig. 1B of the simplicity paper)."""
+    rng, S, losses = np.random.default_rng(0), np.array([[1, 1], [1, 4.0]]), []
+    u, v = 1e-6 * rng.standard_normal((2, 50, 2))
+    for _ in range(steps):
+        E = v.T @ u - target
+        losses.append(np.trace(E @ S @ E.T))
+        v, u = v - 0.02 * u @ (E @ S).T, u - 0.02 * v @ (E @ S)
+    return np.array(losses)
+
+
+@pytest.mark.parametrize("steps", [2000, 6000])
+def test_a_linear_net_down_to_rounding(steps):
+    found = find_stages(linear_net(np.eye(2), steps))
+    assert found.n_drops == len(found.drops) == 2
+    assert found.plateaus[1].level == pytest.approx((5 - np.sqrt(13)) / 2, rel=1e-6)
+    found = find_stages(linear_net(np.diag([1, 0.5]), steps))
+    assert found.n_drops == len(found.drops) == 2
+    assert found.plateaus[1].level == pytest.approx(0.5, rel=1e-2)
+
+
+@pytest.mark.parametrize(("loss", "plateaus"), [([], 0), ([1.0], 1), ([2.0, 1.0], 1), ([np.nan], 0), ([1, 1, 1], 1)])
+def test_hardly_a_curve(loss, plateaus):
+    found = find_stages(loss)
+    assert found.n_drops == 0
+    assert len(found.plateaus) == plateaus
+    assert str(found)
+
+
+def test_bad_input_is_refused():
+    for bad in (np.zeros((2, 3)), ["a", "b"], np.zeros(3, complex)):
+        with pytest.raises(Refusal, match="one row of numbers"):
+            find_stages(bad)
+    with pytest.raises(Refusal, match="as long as the loss"):
+        find_stages([1, 2, 3], time=[1, 2])
+    with pytest.raises(Refusal, match="must increase"):
+        find_stages([1, 2, 3], time=[1, 3, 2])
+    with pytest.raises(Refusal, match="positive times"):
+        find_stages([1, 2, 3], time=[0, 1, 2], log_time=True)
+
+
+@settings(max_examples=150, deadline=None)
+@given(arrays(float, st.integers(0, 80), elements=st.floats(allow_nan=True, allow_infinity=True)))
+def test_no_numbers_make_it_fail(loss):
+    found = find_stages(loss)
+    ends = [t for stage in (*found.plateaus, *found.drops) for t in (stage.start, stage.end)]
+    assert all(0 <= t <= len(loss) for t in ends)
+    assert str(found)
+    assert len(found.to_pandas()) == len(found.rows())
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_random_staircases_are_recovered(data):
+    """Any number of falls at least 0.1 apart, any levels a factor 0.2 to 0.8 apart, clean or noisy."""
+    k = data.draw(st.integers(1, 6))
+    gaps = data.draw(st.lists(st.floats(0.1, 0.2), min_size=k, max_size=k))
+    ratios = data.draw(st.lists(st.floats(0.2, 0.8), min_size=k, max_size=k))
+    noise = data.draw(st.sampled_from([0, 0.01, 0.05]))
+    centres = np.cumsum(gaps)
+    x = np.linspace(0, centres[-1] + 0.1, 3000)
+    loss = staircase(x, centres, np.cumprod([1, *ratios]), 0.004)
+    loss = loss * (1 + noise * np.random.default_rng(0).standard_normal(len(x)))
+    found = find_stages(loss, x)
+    assert found.n_drops == k
+    np.testing.assert_allclose([d.at for d in found.drops], centres, atol=0.02)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.floats(1e-12, 1e12), st.floats(1e-6, 1e6), st.floats(-1e3, 1e3))
+def test_units_do_not_matter(loss_unit, time_unit, shift):
+    x, _, _, loss = even(3, n=600, width=0.01)
+    loss = loss * (1 + 0.01 * np.random.default_rng(0).standard_normal(len(x)))
+    one, other = find_stages(loss, x), find_stages(loss_unit * loss, time_unit * (x + shift))
+    assert other.n_drops == one.n_drops == 3
+    at = np.array([d.at for d in other.drops]) / time_unit - shift
+    np.testing.assert_allclose(at, [d.at for d in one.drops], rtol=1e-3)
+    level = np.array([p.level for p in other.plateaus]) / loss_unit
+    np.testing.assert_allclose(level, [p.level for p in one.plateaus], rtol=1e-6)
+
+
+def test_prints_converts_and_draws():
+    x, _, _, loss = even(2)
+    found = find_stages(loss, x)
+    text = str(found)
+    assert text.count("\n") == 6
+    assert text.splitlines()[0].split() == ["stage", "start", "end", "level", "fall", "flatness", "quality"]
+    table = found.to_pandas()
+    assert table["stage"].tolist() == ["plateau", "drop", "plateau", "drop", "plateau"]
+    assert table["level"].iloc[0] == pytest.approx(3)
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots()
+    ax.plot(x, loss)
+    found.draw(ax)
+    assert {t.get_text() for t in ax.legend().get_texts()} >= {"plateau", "drop"}
+    plt.close(figure)
