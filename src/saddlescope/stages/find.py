@@ -28,7 +28,7 @@ def find_stages(loss, time=None, *, log_time=False, min_fall=0.05, prominence=5.
     `smooth` is a width in points instead of the automatic one. A curve that stops being finite is cut there.
     """
     loss, time, note = checked(loss, time, log_time)
-    if len(loss) < 3 or np.ptp(loss) == 0:
+    if len(loss) < 3 or np.all(loss == loss[0]):
         level = () if not len(loss) else (Plateau(time[0], time[-1], time[0], loss[0], 0.0),)
         return Stages((), tuple(level), 0.0, note)
     scale = np.abs(loss).max()

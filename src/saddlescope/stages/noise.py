@@ -11,13 +11,13 @@ RESOLUTION = 1e-12  # of the curve's whole range: what is smaller is not seen
 
 def level_of(loss):
     """What a share is a share of: the loss itself; the range, where a loss can be negative."""
-    return np.maximum(loss, 1e-300) if loss.min() >= 0 else np.full(len(loss), np.ptp(loss))
+    return np.maximum(loss, 1e-30 * loss.max() + 1e-300) if loss.min() >= 0 else np.full(len(loss), np.ptp(loss))
 
 
 def quantum(loss):
     """The step that all values are multiples of, if they were rounded; else 0."""
     moved = np.abs(np.diff(loss))
-    moved = moved[moved > 0]
+    moved = moved[moved > 1e-300]
     if not 20 <= len(moved) <= 0.9 * len(loss):
         return 0.0
     steps = moved / moved.min()

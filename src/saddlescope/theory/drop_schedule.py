@@ -1,11 +1,14 @@
 """The whole schedule of drops of a linear net, from its initial draw (a prediction of ours).
 
-Where Σ_yx and Σ_xx commute each mode is a logistic curve: a_k(n) rises from a0_k = Σ_i c_ki² to a∞ = s_k / λ_k and
-passes a∞/2 at n = ln(a∞/a0_k - 1) / (2 ln(1 + 2 lr s_k)). The loss of a mode is λ_k (a∞ - a)², which falls fastest
-at a∞/3, that is ln 2 / (2 ln(1 + 2 lr s_k)) steps earlier. The logarithm corrects the flow's rate for gradient descent.
+Where Σ_yx and Σ_xx commute each mode is a logistic curve: a_k(n) rises from a0_k to a∞ = s_k / λ_k and passes a∞/2 at
+n = ln(a∞/a0_k - 1) / (2 ln(1 + 2 lr s_k)). The loss of a mode is λ_k (a∞ - a)², which falls fastest at a∞/3, that is
+ln 2 / (2 ln(1 + 2 lr s_k)) steps earlier. The logarithm corrects the flow's rate for gradient descent.
 
-Holds for small initial weights, full-batch descent at a constant rate, and commuting moments (white data, or a teacher
-W* = I); elsewhere use the reduced-width model.
+a0_k is the square of what of c_k (see linear_modes) is orthogonal to c_1 … c_{k-1}: what lies along an earlier mode is
+lost to it. With many units this is nearly Σ_i c_ki²; with as few as modes it matters by a quarter.
+
+Holds for small initial weights, separated modes, full-batch descent at a constant rate, and commuting moments (white
+data, or a teacher W* = I); elsewhere use the reduced-width model.
 """
 
 from typing import final
@@ -17,19 +20,28 @@ from saddlescope.refusal import refuse_unless
 from saddlescope.theory.linear_modes import linear_modes
 from saddlescope.theory.prediction import Prediction
 
+DEPENDENT = (
+    "The singular pairs of Σ_yx are not eigenvectors of Σ_xx (they do not commute, or tie), so modes do not learn "
+    "independently: use ReducedWidth instead."
+)
+
 
 @final
 class DropSchedule(Prediction):
     def __call__(self, setting):
         lr = plain_descent(setting)
         m = linear_modes(setting)
-        turned = m.r.T @ np.asarray(m.moments.xx) @ m.r
-        lam = np.diag(turned)
+        turned = np.asarray(m.moments.xx) @ m.r
+        lam = np.sum(m.r * turned, axis=0)
+        refuse_unless(np.abs(turned - m.r * lam).max() < 1e-9 * lam.max(), DEPENDENT)
         refuse_unless(
-            np.abs(turned - np.diag(lam)).max() < 1e-9 * lam.max(),
-            "Σ_yx and Σ_xx do not commute here, so modes do not learn independently: use ReducedWidth instead.",
+            2 * lr * m.s[0] < 1, f"Descent is unstable at lr = {lr:g} for a mode of {m.s[0]:.3g}: use lr below 1/(2 s)."
         )
-        final_strength, start = m.s / lam, np.sum(m.c**2, axis=1)
+        final_strength, start = m.s / lam, np.diag(np.linalg.qr(m.c.T, mode="r")) ** 2
+        refuse_unless(
+            np.all(start < final_strength / 2),
+            "The initial weights are not small: a mode starts beyond half of its strength; use a smaller `scale`.",
+        )
         rate = 2 * np.log1p(2 * lr * m.s)
         half = np.log(final_strength / start - 1) / rate
         return {

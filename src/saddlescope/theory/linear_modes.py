@@ -1,13 +1,15 @@
 """The escaping directions of a two-layer linear net at the origin (simplicity paper, Eq. 32–35).
 
 Near zero weights θ_i = (v_i, u_i) grows along (q_k, r_k), the singular pairs of Σ_yx, at the rate s_k, and shrinks
-along (q_k, -r_k). The part of the initial draw that grows is c_ki = (q_k·v_i + r_k·u_i) / 2.
+along (q_k, -r_k); what lies in neither, ξ_i, stays as it is. The part of the draw that grows is
+c_ki = (q_k·v_i + r_k·u_i) / 2.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from saddlescope.nets import LinearUnits
 from saddlescope.refusal import refuse_unless
 from saddlescope.tasks.task import Moments
 
@@ -22,13 +24,13 @@ class LinearModes:
 
 
 def linear_modes(setting) -> LinearModes:
-    refuse_unless(setting.net.reduces, "The theory of linear modes speaks of linear nets; this net is not one.")
+    refuse_unless(isinstance(setting.net, LinearUnits), "This theory speaks of two-layer linear nets: use LinearUnits.")
     moments = Moments.of(setting.data())
     q, s, rt = np.linalg.svd(np.asarray(moments.yx), full_matrices=False)
     refuse_unless(
         s[-1] > 1e-12 * s[0],
         f"Mode {len(s)} has no correlation with the target (s = {s[-1]:.1e}), so it never escapes: "
-        "give the task a teacher of full rank.",
+        "give the task a teacher of full rank, or more samples than inputs.",
     )
     start = setting.initial()
     units = len(start["u"])

@@ -1,6 +1,7 @@
 """What a theory says of a setting: curves in an observable's own shape, or named summaries.
 
-Summaries use the axes `stage` (plateau levels) and `mode` or `sample` (what is learned when). A prediction is made from
+Summaries use the axes `stage` (plateau levels) and `mode` or `sample` (what is learned when), `drop` (when
+the loss falls). A prediction is made from
 the setting alone, its initial draw included; it never sees a measurement, and shares no code with one.
 """
 

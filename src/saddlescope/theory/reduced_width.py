@@ -1,10 +1,11 @@
 """The reduced-width model of a linear net (a prediction of ours): a net as narrow as its modes has the wide net's loss.
 
-The wide net's map depends on its units only through Θ Θᵀ, Θ = (V; U). Keep the growing part of the draw, Θ ≈ Σ_k
-(q_k; r_k) c_kᵀ; a net of D units with the same Θ Θᵀ follows the same curve. Iterated here by its own equations (Eq.
-9, in steps): E = Σ_yx - V Uᵀ Σ_xx, V ← V + 2 lr E U, U ← U + 2 lr Eᵀ V.
+The wide net's map depends on its units only through Θ Θᵀ, Θ = (V; U). Keep the growing part of the draw,
+Θ ≈ Σ_k (q_k; r_k) c_kᵀ; a net of D units with the same Θ Θᵀ follows the same curve. Iterated here by its own equations
+(Eq. 9, in steps): E = Σ_yx - V Uᵀ Σ_xx, V ← V + 2 lr E U, U ← U + 2 lr Eᵀ V.
 
-Holds for initial weights that are small (what is left out shrinks, and weighs ε² against the loss).
+Holds for small initial weights. What is left out does not grow, so the error goes to zero with the initial scale ε:
+as ε² where the moments commute; more slowly where they do not, as ε^(2 s₂/s₁) with as many inputs as outputs.
 """
 
 from typing import final
@@ -13,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from saddlescope.refusal import refuse_unless
 from saddlescope.theory.drop_schedule import plain_descent
 from saddlescope.theory.linear_modes import linear_modes
 from saddlescope.theory.prediction import Prediction
@@ -22,6 +24,7 @@ from saddlescope.theory.prediction import Prediction
 class ReducedWidth(Prediction):
     def __call__(self, setting):
         lr, m = plain_descent(setting), linear_modes(setting)
+        refuse_unless(not setting.stop, "The reduced model runs for all steps: leave the stop rules out.")
         narrow = np.linalg.qr(m.c.T, mode="r").T  # D × D, with narrow narrowᵀ = c cᵀ
         start = jnp.asarray(m.q @ narrow), jnp.asarray(m.r @ narrow)
         loss = iterate(start, m.moments.optimum, m.moments.xx, m.moments.floor, lr, setting.budget)

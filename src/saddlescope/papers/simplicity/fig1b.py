@@ -76,7 +76,7 @@ experiment = Experiment(
         Claim("W* = I: each mode is half learned when its initial draw says.", "ours", half_strength(learned, 1e-2),
               only=COMMUTE),
         Claim("W* = I: each drop comes when the initial draw says.", "ours", drop_steps(1e-2), only=COMMUTE),
-        # What the model leaves out weighs ε² = 1e-12; 1e-6 leaves room for its growth over the plateau.
+        # What the model leaves out does not grow while its modes grow by 1e6: 1e-6 of the start.
         Claim("A net as narrow as its modes has the wide net's loss curve.", "ours", curve("loss", 1e-6),
               only={"data": "population"}),
     ),
