@@ -17,7 +17,7 @@ from saddlescope.optimisers import GradientDescent
 from saddlescope.setting import Setting
 from saddlescope.store import provenance
 from saddlescope.tasks import LinearTeacher
-from saddlescope.train import engine_for
+from saddlescope.training import engine_for
 
 STEPS = {True: 1024, False: 64}  # steps of one turn, moments and samples
 
@@ -40,7 +40,7 @@ def prepare(samples, reduce):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()

@@ -17,8 +17,8 @@ from saddlescope.optimisers import Optimiser, Schedule, StopRule
 from saddlescope.setting import Setting
 from saddlescope.tasks import Moments, Samples, Task
 from saddlescope.theory import OrthogonalPoints, Prediction
-from saddlescope.train import train
-from saddlescope.train.save_at import SaveAt
+from saddlescope.training import train
+from saddlescope.training.save_at import SaveAt
 
 
 def named(cases):

@@ -22,17 +22,18 @@ ARROWS = {
     "stages": {"refusal"},
     "curves": {"refusal"},
     "results": {"refusal"},
-    "train": FLOOR | {"observables", "setting", "tasks", "nets", "optimisers"},
-    "sweep": FLOOR | {"train", "results"},
+    "training": FLOOR | {"observables", "setting", "tasks", "nets", "optimisers"},
+    "sweeps": FLOOR | {"training", "results"},
     "claims": {"refusal", "observables", "stages", "results"},
-    "experiment": {"refusal", "claims", "observables", "results", "sweep", "theory", "train"},
+    "experiment": {"refusal", "claims", "observables", "results", "sweeps", "theory", "training"},
     "store": {"refusal", "numerics", "atomic", "claims", "results"},
     "figures": {"claims", "results", "store"},
     "papers": {
-        "experiment", "figures", "claims", "observables", "optimisers", "nets", "setting", "tasks", "theory", "train",
+        "experiment", "figures", "claims", "observables", "optimisers", "nets", "setting", "tasks", "theory",
+        "training",
     },
     "probe": {"stages", "observables"},
-    "report": {"refusal", "store", "claims", "experiment", "figures", "results", "sweep"},
+    "report": {"refusal", "store", "claims", "experiment", "figures", "results", "sweeps"},
     "cli": {"refusal", "report", "experiment", "stages", "curves"},
 }  # fmt: skip
 
@@ -72,7 +73,7 @@ def test_no_import_points_another_way():
 
 def test_the_test_sees_imports():
     found = {(home, target) for _, home, target in arrows()}
-    assert {("train", "observables"), ("cli", "report"), ("theory", "setting")} <= found
+    assert {("training", "observables"), ("cli", "report"), ("theory", "setting")} <= found
 
 
 @pytest.mark.parametrize(("one", "other"), [("theory", "observables"), ("observables", "theory")])

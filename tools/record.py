@@ -28,7 +28,7 @@ def record(key, scale, out):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("key", nargs="?", default="all")
     parser.add_argument("--scale", choices=("quick", "full"))
     parser.add_argument("--out", type=Path, default=ROOT / "saddlescope-results")

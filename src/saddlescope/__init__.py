@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from saddlescope.setting import Setting
     from saddlescope.stages import Stages, find_stages
     from saddlescope.store import load_results, save_results
-    from saddlescope.sweep import sweep
-    from saddlescope.train import train
+    from saddlescope.sweeps import sweep
+    from saddlescope.training import train
 
 # The public names and where they live. Imported when first used, so that `saddlescope --help` does not wait for JAX.
 HOMES = {
     "Claim": "claims", "Experiment": "experiment", "Results": "results", "Setting": "setting", "Stages": "stages",
-    "find_stages": "stages", "judge": "claims", "load_results": "store", "save_results": "store", "sweep": "sweep",
-    "train": "train",
+    "find_stages": "stages", "judge": "claims", "load_results": "store", "save_results": "store", "sweep": "sweeps",
+    "train": "training",
 }  # fmt: skip
 __all__ = [
     "Claim", "Experiment", "Results", "Setting", "Stages", "find_stages", "judge", "load_results", "save_results",

@@ -138,13 +138,14 @@ def stages(
 def main():
     """Entry point: bad input is one sentence on standard error and exit status 2, never a traceback."""
     try:
-        sys.exit(app(sys.argv[1:] or ["--help"], standalone_mode=False))
+        status = app(sys.argv[1:] or ["--help"], standalone_mode=False)
     except typer.TyperException as error:
         fail(f"{error.format_message().rstrip('.')}; `saddlescope --help` shows what can be given.", 2)
     except (Refusal, PermissionError, IsADirectoryError) as error:
         fail(str(error), 2)
-    except (KeyboardInterrupt, typer.Abort):
+    if status == 130:  # Ctrl-C
         fail("stopped; what was finished is kept.", 130)
+    sys.exit(status)
 
 
 def fail(sentence, status):

@@ -14,9 +14,9 @@ from saddlescope.claims import Claim
 from saddlescope.observables.observable import Observable
 from saddlescope.refusal import Refusal, nearest, refuse_unless
 from saddlescope.results import Results, collect
-from saddlescope.sweep import execute, grid, sweep
+from saddlescope.sweeps import execute, grid, sweep
 from saddlescope.theory.prediction import Prediction
-from saddlescope.train.save_at import SaveAt
+from saddlescope.training.save_at import SaveAt
 
 Axes = Mapping[str, Iterable[Any]]
 

@@ -7,6 +7,7 @@ padding is then never taken for divergence, nor divergence for padding.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -55,7 +56,7 @@ def collect(runs: list[xr.Dataset], points: list[dict]) -> xr.Dataset:
     refuse_unless(len({t for run in runs for t in TICKS if t in run.sizes}) < 2, MIXED)
     shapes = {dim: [run.sizes.get(dim, 0) for run in runs] for run in runs for dim in run.sizes}
     names = {name: run[name] for run in reversed(runs) for name in run.variables if name not in TICKS}
-    columns = {name: stack(name, like, runs, shapes) for name, like in names.items()}
+    columns: dict[Any, Any] = {name: stack(name, like, runs, shapes) for name, like in names.items()}
     for dim, lengths in shapes.items():
         if dim in RAGGED or len(set(lengths)) > 1:
             columns[length_name(dim)] = ("run", np.asarray(lengths))
@@ -66,7 +67,7 @@ def collect(runs: list[xr.Dataset], points: list[dict]) -> xr.Dataset:
     ticks = {t: np.arange(max(shapes[t])) for t in TICKS if t in shapes}
     coords = {name for run in runs for name in run.coords} - set(TICKS)
     attrs = dict(runs[0].attrs) if runs else {}
-    return xr.Dataset(columns, axes | ticks, attrs).set_coords(sorted(coords))
+    return xr.Dataset(columns, axes | ticks, attrs).set_coords(sorted(map(str, coords)))
 
 
 MIXED = "Full-batch and minibatch runs count time differently; collect them apart."

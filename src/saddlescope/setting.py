@@ -77,11 +77,17 @@ class Setting(Part):
         refuse_unless(
             not isinstance(self.optimiser, GradientFlow), "Gradient flow sees all data at once; leave `batch` out."
         )
-        size = self.task.size
-        refuse_unless(size is not None, "A minibatch needs samples, but the task is a population; give it `samples`.")
         refuse_unless(
-            0 < self.batch <= size, f"`batch` must lie between 1 and the task's {size} samples, got {self.batch}."
+            0 < self.batch <= self.samples,
+            f"`batch` must lie between 1 and the task's {self.samples} samples, got {self.batch}.",
         )
+
+    @property
+    def samples(self) -> int:
+        """The number of samples of the task."""
+        if self.task.size is None:
+            raise Refusal("A minibatch needs samples, but the task is a population; give it `samples`.")
+        return self.task.size
 
     @property
     def tick(self) -> str:
@@ -102,7 +108,7 @@ class Setting(Part):
 
     def permutation(self, epoch: int) -> np.ndarray:
         """The order of the samples in an epoch: a function of (seed, epoch), so a resume needs no generator state."""
-        return self.rng(BATCH, epoch).permutation(self.task.size)
+        return self.rng(BATCH, epoch).permutation(self.samples)
 
     @property
     def hash(self) -> str:
@@ -117,7 +123,8 @@ class Setting(Part):
             value = build(json.loads(text), arrays)
         except json.JSONDecodeError as error:
             raise Refusal(f"A setting is stored as JSON, but this text is not: {error}.") from None
-        refuse_unless(isinstance(value, Setting), f"This JSON holds a {type(value).__name__}, not a Setting.")
+        if not isinstance(value, Setting):
+            raise Refusal(f"This JSON holds a {type(value).__name__}, not a Setting.")
         return value
 
 

@@ -9,7 +9,7 @@ from saddlescope.nets import LinearUnits
 from saddlescope.observables import Balancedness
 from saddlescope.optimisers import GradientDescent, GradientFlow
 from saddlescope.refusal import Refusal
-from saddlescope.train import every, flow_gap, train
+from saddlescope.training import every, flow_gap, train
 
 
 def setting(optimiser, steps):

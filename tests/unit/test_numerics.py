@@ -15,8 +15,8 @@ from cases import linear_setting, minibatch_setting
 
 from saddlescope import numerics
 from saddlescope.identity import digest
-from saddlescope.sweep import sweep
-from saddlescope.train import train
+from saddlescope.sweeps import sweep
+from saddlescope.training import train
 
 RECORDED = {
     "version": 1,
@@ -50,7 +50,7 @@ CHILD = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from cases import linear_setting, minibatch_setting
-from saddlescope.train import train
+from saddlescope.training import train
 print([x.hex() for make in (linear_setting, minibatch_setting) for x in train(make())["loss"].values.tolist()])
 """
 

@@ -10,10 +10,10 @@ from saddlescope.observables import FullLoss, UnitNorms
 from saddlescope.optimisers import GradientDescent, LossBelow
 from saddlescope.refusal import Refusal
 from saddlescope.results import Results, collect, each_run
-from saddlescope.sweep import execute, grid, sweep
-from saddlescope.train import every, on_cut, train
+from saddlescope.sweeps import execute, grid, sweep
+from saddlescope.training import every, on_cut, train
 
-LRS = (0.05, 0.01, 50.0)
+LRS = (0.05, 0.001, 50.0)
 
 
 def mixed():

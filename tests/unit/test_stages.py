@@ -81,7 +81,13 @@ def test_clean_and_shoulder(distance, kind):
 
 
 T = np.arange(1.0, 4000)
+RNG = np.random.default_rng(2)
 NOTHING = {
+    "power law with spikes": ((1 + T / 50) ** -0.7 * np.where(T % 500 > 485, 3, 1), ["slope"]),
+    "two noisy exponentials": (
+        (np.exp(-T / 20) + 0.2 * np.exp(-T / 500)) * (1 + 0.005 * RNG.standard_normal(len(T))),
+        ["slope"],
+    ),
     "power law": (T**-0.5, ["slope"]),
     "exponential": (np.exp(-T / 300), ["slope"]),
     "line": (2 - T / 4000, ["slope"]),
@@ -199,6 +205,14 @@ def test_bad_input_is_refused():
     for bad in (np.zeros((2, 3)), ["a", "b"], np.zeros(3, complex)):
         with pytest.raises(Refusal, match="one row of numbers"):
             find_stages(bad)
+    for wrong, sentence in (
+        ({"min_fall": 0}, "`min_fall` is a share"),
+        ({"prominence": 1}, "a factor above 1"),
+        ({"smooth": -1}, "0 or more"),
+        ({"time": ["a", "b", "c"]}, "row of numbers"),
+    ):
+        with pytest.raises(Refusal, match=sentence):
+            find_stages([1, 2, 3], **wrong)
     with pytest.raises(Refusal, match="as long as the loss"):
         find_stages([1, 2, 3], time=[1, 2])
     with pytest.raises(Refusal, match="must increase"):
@@ -252,7 +266,7 @@ def test_prints_converts_and_draws():
     found = find_stages(loss, x)
     text = str(found)
     assert text.count("\n") == 6
-    assert text.splitlines()[0].split() == ["stage", "start", "end", "level", "fall", "flatness", "quality"]
+    assert text.splitlines()[0].split() == ["stage", "start", "end", "at", "level", "fall", "flatness", "quality"]
     table = found.to_pandas()
     assert table["stage"].tolist() == ["plateau", "drop", "plateau", "drop", "plateau"]
     assert table["level"].iloc[0] == pytest.approx(3)

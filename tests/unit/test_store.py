@@ -15,8 +15,8 @@ from saddlescope.optimisers import GradientDescent
 from saddlescope.refusal import Refusal
 from saddlescope.results import Results, collect
 from saddlescope.setting import Setting
-from saddlescope.sweep import grid, sweep
-from saddlescope.train import every
+from saddlescope.sweeps import grid, sweep
+from saddlescope.training import every
 
 
 @pytest.fixture(scope="module")

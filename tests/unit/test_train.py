@@ -20,8 +20,8 @@ from saddlescope.optimisers import (
 )  # fmt: skip
 from saddlescope.refusal import Refusal
 from saddlescope.tasks import Cosine, LinearTeacher
-from saddlescope.train import engine_for, every, jax_loop, log_spaced, on_cut, train
-from saddlescope.train.save_at import SaveAt
+from saddlescope.training import engine_for, every, jax_loop, log_spaced, on_cut, train
+from saddlescope.training.save_at import SaveAt
 
 
 def tanh_loss_and_gradient(params, x, y):

@@ -23,7 +23,7 @@ class Net(Part):
         """The initial parameters in float64; `rng` is the only source of chance."""
 
     @abstractmethod
-    def __call__(self, params: Params, x: jax.Array) -> jax.Array:
+    def __call__(self, params: Params, x: jax.Array | np.ndarray) -> jax.Array:
         """Outputs, one row a sample."""
 
     @property
@@ -37,5 +37,6 @@ class Net(Part):
 
     def loss(self, params: Params, statistics: Samples | Moments) -> jax.Array:
         """Mean over samples of the squared error, summed over outputs."""
+        assert isinstance(statistics, Samples)  # a population is refused when the setting is made
         residual = statistics.y - self(params, statistics.x)
         return jnp.mean(jnp.sum(residual**2, axis=-1))

@@ -5,6 +5,7 @@ from typing import final
 import jax.numpy as jnp
 
 from saddlescope.observables.observable import Observable
+from saddlescope.refusal import Refusal
 from saddlescope.tasks.task import Moments
 
 
@@ -35,5 +36,8 @@ class LearnedSamples(Observable):
     axes = ("sample",)
 
     def __call__(self, snapshot):
-        x, y = snapshot.data.x, snapshot.data.y
+        data = snapshot.data
+        if isinstance(data, Moments):
+            raise Refusal("LearnedSamples reads samples, but the task is a population; give it `samples`.")
+        x, y = data.x, data.y
         return jnp.sum(snapshot.net(snapshot.params, x) * y, axis=1) / jnp.sum(y**2, axis=1)

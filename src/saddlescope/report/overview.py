@@ -11,7 +11,7 @@ from saddlescope.experiment import find, matching
 from saddlescope.refusal import refuse_unless
 from saddlescope.report.record import recorded
 from saddlescope.results import Results
-from saddlescope.sweep import grid
+from saddlescope.sweeps import grid
 
 
 def overview(key, experiment, out) -> str:

@@ -22,11 +22,15 @@ def peaks_of(log_rate, depth):
     return peaks
 
 
+REACH = 2  # smoothing widths
+
+
 class Cuts:
     """The curve cut at the valleys of its rate: one valley (or None, at an end without plateau) around each peak."""
 
-    def __init__(self, loss, curve, width, quiet, log_rate, depth):
-        self.loss, self.curve, self.width, self.quiet, self.log_rate = loss, curve, width, quiet, log_rate
+    def __init__(self, loss, curve, clock, width, quiet, log_rate, depth):
+        self.loss, self.curve, self.clock, self.width = loss, curve, clock, width
+        self.quiet, self.log_rate = quiet, log_rate
         self.peaks, self.depth = peaks_of(log_rate, depth), depth
         self.ends = curve[0], curve[-1]
 
@@ -67,14 +71,38 @@ class Cuts:
                 fall = self.curve[start] - self.curve[end]
                 falls.append(fall / max(min_fall * level[start], sure * noise[p], least))
             if min(falls) > 1:
-                return
+                joined = self.no_plateau_between(valleys)
+                if joined is None:
+                    return
+                falls = [f if i in (joined, joined + 1) else np.inf for i, f in enumerate(falls)]
             del self.peaks[int(np.argmin(falls))]
 
-    def stages(self, time, clock, scale):
+    def no_plateau_between(self, valleys):
+        """The first of two drops with no plateau between them but a dip that noise made in the rate of a long fall.
+
+        Over two smoothing widths to each side of the valley (at most a third of the way between the drops) the loss
+        still falls at more than their rate over `prominence`. A clean curve has no such dips.
+        """
+        for i, (p, q) in enumerate(pairwise(self.peaks) if self.width else ()):
+            reach = 1 + int(min(REACH * self.width, (q - p) / 6))
+            a, b = max(valleys[i + 1] - reach, p), min(valleys[i + 1] + reach, q)
+            mean = (self.curve[a] - self.curve[b]) / (self.clock[b] - self.clock[a])
+            if np.log(max(mean, 1e-300)) > min(self.log_rate[p], self.log_rate[q]) - self.depth:
+                return i
+        return None
+
+    def span(self, valleys):
+        """From a tenth to nine tenths of the fall between two valleys."""
+        first, last = (end if v is None else v for v, end in zip(valleys, (0, len(self.curve) - 1), strict=True))
+        part, fall = self.curve[first : last + 1], self.curve[first] - self.curve[last]
+        start = first + int(np.flatnonzero(part >= self.curve[first] - 0.1 * fall)[-1])
+        return start, first + int(np.argmax(part <= self.curve[first] - 0.9 * fall))
+
+    def stages(self, time, scale):
         valleys = self.valleys()
         levels = [scale * v for v in self.levels(valleys)]
         drops = tuple(
-            self.drop(p, valleys[i : i + 2], levels[i : i + 2], time, clock, scale) for i, p in enumerate(self.peaks)
+            self.drop(p, valleys[i : i + 2], levels[i : i + 2], time, scale) for i, p in enumerate(self.peaks)
         )
         plateaus = []
         for i, v in enumerate(valleys):
@@ -85,19 +113,16 @@ class Cuts:
                 plateaus.append(Plateau(float(start), float(end), float(time[v]), float(levels[i]), flatness))
         return drops, tuple(plateaus)
 
-    def drop(self, p, valleys, levels, time, clock, scale):
+    def drop(self, p, valleys, levels, time, scale):
         (a, b), (before, after) = valleys, levels
-        first, last = (0 if a is None else a), (len(time) - 1 if b is None else b)
-        part, fall = scale * self.curve[first : last + 1], before - after
-        start = first + np.flatnonzero(part >= before - 0.1 * fall)[-1:].sum()
-        end = first + int(np.argmax(part <= before - 0.9 * fall)) if part[-1] <= before - 0.9 * fall else last
+        start, end = self.span(valleys)
         kind = "slope" if a is None else "unfinished" if b is None else "drop"
         rate = float(scale * np.exp(self.log_rate[p]))
-        return Drop(float(time[start]), float(time[end]), self.fastest(p, time, clock), float(before), float(after),
-                    rate, kind)  # fmt: skip
+        return Drop(float(time[start]), float(time[end]), self.fastest(p, time), before, after, rate, kind)
 
-    def fastest(self, p, time, clock):
+    def fastest(self, p, time):
         """The top of the parabola through log r at the peak and its neighbours."""
+        clock = self.clock
         if not 0 < p < len(clock) - 1:
             return float(time[p])
         x, y = clock[p - 1 : p + 2] - clock[p], self.log_rate[p - 1 : p + 2]

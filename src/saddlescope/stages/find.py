@@ -3,15 +3,16 @@
 1. Noise: on a plateau a quarter of the steps rise by more than 0.954 s, for point noise of deviation s. Read off in
    blocks, so that it may differ along the curve; a monotone curve has none.
 2. Smoothing: a Gaussian as wide as brings the noise under 2 % of the level and the fastest fall to 45 times the rate
-   of noise, at most 1/32 of the curve; none for a clean curve. The width is stated. Then the running minimum, so that
-   a spike that comes back is no drop.
-3. Rate r = -dL/dt, not below one deviation of what noise alone would give. Drops are maxima of log r that stand out by
-   a factor of `prominence` on both sides and lower the loss by more than `min_fall` of its level.
-4. A plateau is what lies between: its level is the loss where r is smallest, its flatness r there over the
-   geometric mean of the neighbouring drops' rates: below 0.05 it is clean, below 0.2 a shoulder.
+   of noise, at most 1/32 of the curve; none for a clean curve. The width is stated. Then a line from each record low
+   to the next, so that a spike that comes back is no drop.
+3. Rate r = -dL/dt, not below one deviation of what noise alone would give. Drops are maxima of log r that stand out
+   by a factor of `prominence` on both sides and lower the loss by more than `min_fall` of its level.
+4. A plateau is what lies between: its level is the loss where r is smallest, its flatness r there over the geometric
+   mean of the neighbouring drops' rates: below 0.05 it is clean, below 0.2 a shoulder.
 
 A fall from the very start has no plateau before it and is a `slope`; one that the curve ends in is `unfinished`.
-Neither counts as a drop. A plateau shorter than the smoothing, or falls below 1e-12 of the whole, cannot be seen.
+Neither counts as a drop. Not seen: plateaus shorter than the smoothing, falls below 1e-12 of the whole, slow drops in
+noise of several per cent. A noisy decay of only some fifty points may be given drops it does not have.
 """
 
 import numpy as np
@@ -27,6 +28,9 @@ def find_stages(loss, time=None, *, log_time=False, min_fall=0.05, prominence=5.
 
     `smooth` is a width in points instead of the automatic one. A curve that stops being finite is cut there.
     """
+    refuse_unless(0 < min_fall < 1, f"`min_fall` is a share of the level between 0 and 1, got {min_fall}.")
+    refuse_unless(prominence > 1, f"`prominence` is a factor above 1, got {prominence}.")
+    refuse_unless(smooth is None or smooth >= 0, f"`smooth` is a width in points, 0 or more, got {smooth}.")
     loss, time, note = checked(loss, time, log_time)
     if len(loss) < 3 or np.all(loss == loss[0]):
         level = () if not len(loss) else (Plateau(time[0], time[-1], time[0], loss[0], 0.0),)
@@ -38,9 +42,10 @@ def find_stages(loss, time=None, *, log_time=False, min_fall=0.05, prominence=5.
     curve = smoothed(loss, width)
     rate, floor = rates(curve, clock, noise, width)
     log_rate = np.log(np.maximum(rate, floor))
-    cuts = Cuts(loss, curve, width, rate <= floor, log_rate, depth)
+    cuts = Cuts(loss, curve, clock, width, rate <= floor, log_rate, depth)
     cuts.drop_small_falls(min_fall, noise / np.sqrt(1 + 3.545 * width))
-    return Stages(*cuts.stages(time, clock, scale), width, note)
+    with np.errstate(over="ignore"):  # levels near the largest float
+        return Stages(*cuts.stages(time, scale), width, note)
 
 
 def checked(loss, time, log_time):
@@ -51,7 +56,9 @@ def checked(loss, time, log_time):
         f"A loss curve is one row of numbers, got an array of {loss.dtype} with shape {loss.shape}; pass one curve.",
     )
     loss = loss.astype(float)
-    time = np.arange(len(loss)) + float(log_time) if time is None else np.asarray(time, float)
+    time = np.arange(len(loss)) + float(log_time) if time is None else np.asarray(time)
+    refuse_unless(time.dtype.kind in "fiu", f"Time is a row of numbers, got an array of {time.dtype}.")
+    time = time.astype(float)
     refuse_unless(time.shape == loss.shape, f"Time must be as long as the loss, {len(loss)}, got shape {time.shape}.")
     bad = np.flatnonzero(~np.isfinite(loss))
     end = bad[0] if bad.size else len(loss)

@@ -51,13 +51,15 @@ def smoothing_width(loss, clock, noise):
 
 
 def smoothed(loss, width):
-    """Gaussian (three boxes, if wide), then running minimum: a spike that comes back is no drop."""
+    """Gaussian (three boxes, if wide), then a line from each record low to the next: a spike is no drop."""
     if width > 20:
         for _ in range(3):
             loss = uniform_filter1d(loss, round(np.sqrt(4 * width**2 + 1)), mode="nearest")
     elif width:
         loss = gaussian_filter1d(loss, width, mode="nearest")
-    return np.minimum.accumulate(loss)
+    low = np.minimum.accumulate(loss)
+    records = np.flatnonzero(loss <= low)
+    return np.interp(np.arange(len(loss)), records, loss[records])
 
 
 def rates(curve, clock, noise, width):

@@ -64,7 +64,7 @@ class Stages:
             value = row.get(key, "")
             return value if isinstance(value, str) else f"{value:.5g}"
 
-        head = ("stage", "start", "end", "level", "fall", "flatness", "quality")
+        head = ("stage", "start", "end", "at", "level", "fall", "flatness", "quality")
         table = [head, *(tuple(cell(row, key) for key in head) for row in self.rows())]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines = ["  ".join(f"{c:<{w}}" for c, w in zip(row, widths, strict=True)).rstrip() for row in table]

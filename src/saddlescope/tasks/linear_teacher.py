@@ -22,7 +22,7 @@ def as_matrix(rows) -> Matrix:
         array = np.zeros(0)
     if array.ndim != 2 or array.size == 0:
         raise Refusal(f"A matrix is rows of numbers of one length, got {rows!r}; write ((1, 0), (0, 1)).")
-    return tuple(tuple(float(v) for v in row) for row in array)
+    return tuple(tuple(float(v) for v in array[i]) for i in range(len(array)))
 
 
 @final

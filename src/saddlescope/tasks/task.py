@@ -13,8 +13,8 @@ from saddlescope.identity import Part
 class Samples(eqx.Module):
     """A data set: inputs x and targets y, one row a sample."""
 
-    x: Float[Array, "sample input"]
-    y: Float[Array, "sample output"]
+    x: Float[Array | np.ndarray, "sample input"]
+    y: Float[Array | np.ndarray, "sample output"]
 
 
 class Moments(eqx.Module):
@@ -24,9 +24,9 @@ class Moments(eqx.Module):
     from residuals, not subtracted, so small losses keep their digits.
     """
 
-    optimum: Float[Array, "output input"]
-    xx: Float[Array, "input input"]
-    floor: Float[Array, ""]
+    optimum: Float[Array | np.ndarray, "output input"]
+    xx: Float[Array | np.ndarray, "input input"]
+    floor: Float[Array | np.ndarray, ""]
 
     @property
     def yx(self):

@@ -15,7 +15,7 @@ from saddlescope.optimisers import GradientDescent
 from saddlescope.setting import Setting
 from saddlescope.tasks import LinearTeacher
 from saddlescope.theory import DropSchedule, LinearLevels, ReducedWidth
-from saddlescope.train import every
+from saddlescope.training import every
 
 TARGETS = {"identity": ((1, 0), (0, 1)), "diagonal": ((1, 0), (0, 0.5))}
 learned, width = LearnedModes(), EffectiveWidth(ByRank())

@@ -11,7 +11,7 @@ from saddlescope.optimisers import GradientDescent
 from saddlescope.setting import Setting
 from saddlescope.tasks import Points
 from saddlescope.theory import OrthogonalPoints
-from saddlescope.train import every
+from saddlescope.training import every
 
 learned, width = LearnedSamples(), EffectiveWidth(ByRays())
 

@@ -15,7 +15,7 @@ from saddlescope.nets import LinearUnits
 from saddlescope.optimisers import GradientDescent
 from saddlescope.setting import Setting
 from saddlescope.tasks import LinearTeacher
-from saddlescope.train import flow_gap
+from saddlescope.training import flow_gap
 
 TIME, RATES = 4.0, (0.004, 0.002, 0.001, 0.0005)
 

@@ -16,7 +16,7 @@ from saddlescope.observables import FullLoss
 from saddlescope.optimisers import GradientDescent, HalveOnStagnation, LearningRateBelow, LossBelow
 from saddlescope.setting import Setting
 from saddlescope.tasks import Cosine
-from saddlescope.train import every, on_cut
+from saddlescope.training import every, on_cut
 
 loss = FullLoss()
 STEADY, WILD = 0.05, 50.0

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from saddlescope.numerics import ONE_THREAD
 from saddlescope.refusal import refuse_unless
-from saddlescope.train.progress import Progress
+from saddlescope.training.progress import Progress
 
 
 def execute(function, jobs, workers=1, quiet=False, title="runs"):

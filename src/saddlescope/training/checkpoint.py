@@ -10,7 +10,7 @@ import numpy as np
 from saddlescope import numerics
 from saddlescope.atomic import atomic_write
 from saddlescope.refusal import Refusal, refuse_unless
-from saddlescope.train.history import History
+from saddlescope.training.history import History
 
 
 def identity(setting, engine, observe):

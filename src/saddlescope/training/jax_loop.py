@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.train.engine import Engine, cast
+from saddlescope.training.engine import Engine, cast
 
 
 def descend(net, optimiser, lr, carry, batch):
@@ -55,7 +55,7 @@ class JaxLoop(Engine):
 
     def __init__(self, setting):
         super().__init__(setting)
-        steps = 1 if setting.batch is None else -(-setting.task.size // setting.batch)
+        steps = 1 if setting.batch is None else -(-setting.samples // setting.batch)
         if setting.batch is not None:
             self.longest = 64  # permutations are made beforehand, a tick each
         self.buffer = jnp.zeros((self.longest, steps), setting.precision)
@@ -72,7 +72,7 @@ class JaxLoop(Engine):
         if self.setting.batch is None:
             state, losses = full_batch(self.net, self.optimiser, self.statistics, state, self.buffer, ticks, lr)
         else:
-            orders = np.zeros((self.longest, self.setting.task.size), np.int32)
+            orders = np.zeros((self.longest, self.setting.samples), np.int32)
             orders[:n] = [self.setting.permutation(tick + i) for i in range(n)]
             state, losses = minibatch(
                 self.net, self.optimiser, self.data, state, self.buffer, orders, ticks, lr, self.setting.batch

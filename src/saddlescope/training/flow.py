@@ -8,8 +8,8 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from saddlescope.train.engine import Engine
-from saddlescope.train.jax_loop import cast_floats
+from saddlescope.training.engine import Engine
+from saddlescope.training.jax_loop import cast_floats
 
 
 @eqx.filter_jit

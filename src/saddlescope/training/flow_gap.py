@@ -6,7 +6,7 @@ import xarray as xr
 
 from saddlescope.optimisers import GradientDescent, GradientFlow
 from saddlescope.refusal import refuse_unless
-from saddlescope.train.driver import train
+from saddlescope.training.driver import train
 
 
 def flow_gap(setting, rtol=1e-9, atol=1e-14) -> xr.Dataset:

@@ -10,12 +10,12 @@ import xarray as xr
 from saddlescope import numerics
 from saddlescope.observables.observable import Snapshot
 from saddlescope.optimisers import GradientFlow
-from saddlescope.train.checkpoint import identity, read_checkpoint, write_checkpoint
-from saddlescope.train.flow import Flow
-from saddlescope.train.history import History
-from saddlescope.train.jax_loop import JaxLoop
-from saddlescope.train.progress import Progress
-from saddlescope.train.save_at import SaveAt
+from saddlescope.training.checkpoint import identity, read_checkpoint, write_checkpoint
+from saddlescope.training.flow import Flow
+from saddlescope.training.history import History
+from saddlescope.training.jax_loop import JaxLoop
+from saddlescope.training.progress import Progress
+from saddlescope.training.save_at import SaveAt
 
 CALL_SECONDS = 0.25  # aim of one engine call, so that progress and checkpoints come often
 CHECKPOINT_SECONDS = 20

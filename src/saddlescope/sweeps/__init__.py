@@ -5,8 +5,8 @@ from itertools import product
 import xarray as xr
 
 from saddlescope.results import collect
-from saddlescope.sweep.execute import execute
-from saddlescope.train import train
+from saddlescope.sweeps.execute import execute
+from saddlescope.training import train
 
 __all__ = ["execute", "grid", "sweep"]
 

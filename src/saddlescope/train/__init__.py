@@ -1,7 +1,0 @@
-"""From a setting to measurements: one driver, several engines."""
-
-from saddlescope.train.driver import engine_for, train
-from saddlescope.train.flow_gap import flow_gap
-from saddlescope.train.save_at import SaveAt, every, log_spaced, on_cut
-
-__all__ = ["SaveAt", "engine_for", "every", "flow_gap", "log_spaced", "on_cut", "train"]
