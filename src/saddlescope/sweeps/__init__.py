@@ -17,7 +17,7 @@ def grid(**axes) -> list[dict]:
 
 
 def sweep(setting, points, observe=(), save_at=None, workers=1, quiet=False) -> xr.Dataset:
-    """Train setting(**point) for every point; one dataset with a dimension `run`."""
+    """Train `setting(**point)` for every point; one dataset with a dimension `run`."""
     jobs = [(setting(**point), tuple(observe), save_at) for point in points]
     return collect(execute(train_quietly, jobs, workers, quiet), points)
 
