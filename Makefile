@@ -13,7 +13,7 @@ BIN := .venv/bin
 
 demo: .venv/installed
 	$(BIN)/saddlescope run all --quick --out demo --quiet
-	@echo "Open demo/simplicity.fig1b/index.html"
+	@echo "Open demo/index.html"
 
 test: .venv/installed
 	$(BIN)/ruff check .

@@ -62,7 +62,7 @@ def run(
     """
     from saddlescope.experiment import find, matching
     from saddlescope.report.axes import parse_axes
-    from saddlescope.report.folder import run_to_folder
+    from saddlescope.report.folder import run_to_folder, write_contents
     from saddlescope.report.record import differences
 
     chosen, scale, differs = matching(key), "quick" if quick else "full", []
@@ -80,6 +80,7 @@ def run(
         else:
             print(f"{name} ({scale}): {find(name).title}", *(f"  {v}" for v in verdicts), sep="\n")
             print(f"  page: {folder / 'index.html'}")
+    write_contents(out)
     for sentence in differs:
         print(f"saddlescope: not as recorded: {sentence}", file=sys.stderr)
     raise typer.Exit(1 if differs else 0)

@@ -1,5 +1,10 @@
 """The driver and the JAX engine, against loops written out in numpy."""
 
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import equinox as eqx
 import jax
 import numpy as np
@@ -201,6 +206,41 @@ def test_resume_gives_the_same_bits(tmp_path, make, optimiser):
     assert resumed.drop_vars(times).identical(whole.drop_vars(times))
     again = train(setting, observe, save_at, checkpoint=tmp_path / "run.npz")
     assert again.drop_vars(times).identical(whole.drop_vars(times))
+
+
+KILLED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from cases import minibatch_setting
+from saddlescope.training import driver, every, on_cut, train
+from saddlescope.observables import Parameters
+driver.CHECKPOINT_SECONDS = 0.0
+setting = minibatch_setting(epochs=1500, stop=())
+train(setting, (Parameters(),), every(50, 1500) | on_cut(after=10), checkpoint=sys.argv[2])
+"""
+
+
+def test_a_minibatch_run_killed_and_resumed_gives_the_same_bits(tmp_path):
+    """SIGKILL, several times, wherever it strikes; then to the end."""
+    path, tests = tmp_path / "run.npz", Path(__file__).parents[1]
+    setting, save_at = minibatch_setting(epochs=1500, stop=()), every(50, 1500) | on_cut(after=10)
+    reached = []
+    for _ in range(3):
+        child = subprocess.Popen([sys.executable, "-c", KILLED, str(tests), str(path)])
+        seen = path.stat().st_mtime_ns if path.exists() else None
+        while child.poll() is None and (not path.exists() or path.stat().st_mtime_ns == seen):
+            time.sleep(0.01)
+        time.sleep(0.1)
+        child.kill()
+        child.wait()
+        with np.load(path) as file:
+            reached.append(len(file["history.losses"]))
+    assert reached == sorted(reached)
+    assert reached[0] < 1500, "killed only after the end: make the run longer"
+    resumed = train(setting, (Parameters(),), save_at, checkpoint=path)
+    whole = train(setting, (Parameters(),), save_at)
+    times = ["cpu_seconds", "wall_seconds"]
+    assert resumed.drop_vars(times).identical(whole.drop_vars(times))
 
 
 @settings(max_examples=8, deadline=None)

@@ -6,8 +6,26 @@ from pathlib import Path
 from saddlescope.claims import judge
 from saddlescope.experiment import find
 from saddlescope.figures import save_figure, style
-from saddlescope.report.page import page
-from saddlescope.store import provenance, save_results, save_verdicts, seal, unseal, write_bytes
+from saddlescope.report.page import contents, page
+from saddlescope.store import (
+    VERDICTS,
+    load_verdicts,
+    provenance,
+    save_results,
+    save_verdicts,
+    seal,
+    unseal,
+    write_bytes,
+)  # fmt: skip
+
+
+def write_contents(out):
+    """index.html of all results in a folder."""
+    found = []
+    for file in sorted(Path(out).glob(f"*/{VERDICTS}")):
+        verdicts, about = load_verdicts(file)
+        found.append((about["key"], about["title"], verdicts))
+    write_bytes(Path(out) / "index.html", contents(found).encode())
 
 
 def run_to_folder(key, scale, axes, out, workers=1, quiet=False):

@@ -4,36 +4,58 @@ import json
 from html import escape
 from string import Template
 
-PAGE = Template("""<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>$key · $title</title>
-<style>
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 54rem; margin: 2rem auto; padding: 0 1rem; color: #111; }
-img { max-width: 100%; height: auto; } .scroll { overflow-x: auto; } pre { font-size: .8rem; overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; } th, td { text-align: left; vertical-align: top; padding: .4rem .6rem;
-border-bottom: 1px solid #ddd; } .yes { color: #00674c; font-weight: 600; } .no { color: #b03a00; font-weight: 600; }
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 54rem; margin: 2rem auto; padding: 0 1rem; color: #111;
+  overflow-wrap: anywhere; }
+h1 { line-height: 1.2; } img { max-width: 100%; height: auto; } pre { font-size: .8rem; white-space: pre-wrap; }
+table { border-collapse: collapse; width: 100%; }
+th, td { text-align: left; vertical-align: top; padding: .4rem .6rem .4rem 0; border-bottom: 1px solid #ddd; }
+.yes { color: #00674c; font-weight: 600; white-space: nowrap; }
+.no { color: #b03a00; font-weight: 600; white-space: nowrap; }
 small { color: #555; }
-</style>
-<h1>$title</h1><p><code>$key</code>, $where · $scale · $runs runs</p>
+@media (max-width: 600px) { th { display: none; } td { display: block; border: 0; padding: .1rem 0; }
+  tr { display: block; border-bottom: 1px solid #ddd; padding: .6rem 0; } }
+"""
+FRAME = Template("""<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>$title</title><style>$style</style>
+$body
+</html>
+""")
+PAGE = Template("""<h1>$title</h1><p><code>$key</code>, $where · $scale · $runs runs</p>
 <p><a href="figure.pdf"><img src="figure.png" alt="$title: figure"></a></p>
-<h2>Claims</h2><div class="scroll"><table><tr><th>verdict<th>claim<th>evidence</tr>$rows</table></div>
+<h2>Claims</h2><table><tr><th>verdict<th>claim<th>evidence</tr>$rows</table>
 <h2>Provenance</h2><p>$provenance</p>
 <details><summary>First setting, in full</summary><pre>$setting</pre></details>
 <p><small>Data: <a href="results.nc">results.nc</a> (xarray, groups measured and predicted),
-<a href="verdicts.json">verdicts.json</a>.</small></p></html>
-""")
+<a href="verdicts.json">verdicts.json</a>.</small></p>""")
+
+
+def framed(title, body) -> str:
+    return FRAME.substitute(title=escape(title), style=STYLE, body=body)
+
+
+def contents(results) -> str:
+    """A page that leads to the pages of several experiments; results are (key, title, verdicts)."""
+    rows = [
+        f'<tr><td><a href="{escape(key)}/index.html">{escape(key)}</a><td>{escape(title)}'
+        f"<td>{sum(v.holds for v in verdicts)} of {len(verdicts)} claims hold</tr>"
+        for key, title, verdicts in results
+    ]
+    return framed("Saddlescope results", f"<h1>Saddlescope results</h1><table>{''.join(rows)}</table>")
 
 
 def page(key, experiment, scale, results, verdicts, about) -> str:
     """The page as text. It shows what is stored beside it and computes nothing."""
     first = results.measured["setting"].values[0] if "setting" in results.measured else None
     facts = {**about["versions"], "git commit": about["git_commit"], "CPU seconds": round(about["cpu_seconds"], 1)}
-    return PAGE.substitute(
+    body = PAGE.substitute(
         key=escape(key), title=escape(experiment.title), where=escape(experiment.where), scale=escape(scale),
         runs=results.measured.sizes["run"], rows="".join(row(v) for v in verdicts),
         provenance=escape(", ".join(f"{k} {v}" for k, v in facts.items())),
         setting=escape(json.dumps(json.loads(str(first)), indent=1)) if first else "Nothing is trained here.",
     )  # fmt: skip
+    return framed(f"{key} · {experiment.title}", body)
 
 
 def row(v):
