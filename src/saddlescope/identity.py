@@ -32,6 +32,16 @@ class Part(eqx.Module):
         return json.dumps(self.form(), indent=2)
 
 
+def whole(value):
+    """Converter of a field: numpy's whole numbers become Python's; anything else is left for the check to refuse."""
+    return int(value) if isinstance(value, np.integer) else value
+
+
+def maybe_float(value):
+    """Converter of a field that is a number or None."""
+    return None if value is None else float(value)
+
+
 def form(value):
     """The JSON form of a part, number, name, tuple, array or function."""
     if isinstance(value, Part):

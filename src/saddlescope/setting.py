@@ -10,7 +10,7 @@ from typing import final
 import equinox as eqx
 import numpy as np
 
-from saddlescope.identity import Part, build, content_hash
+from saddlescope.identity import Part, build, content_hash, whole
 from saddlescope.nets.net import Net, Params
 from saddlescope.optimisers import Constant, GradientFlow, Optimiser, Schedule, StopRule
 from saddlescope.refusal import Refusal, refuse_unless
@@ -44,10 +44,10 @@ class Setting(Part):
         """
         self.task, self.net, self.optimiser = task, net, optimiser
         self.schedule = Constant() if schedule is None else schedule
-        self.batch, self.stop, self.reduce, self.precision = batch, tuple(stop), bool(reduce), precision
-        self.budget = budget if budget is not None else checked_budget(batch, steps, epochs)
+        self.batch, self.stop, self.reduce, self.precision = whole(batch), tuple(stop), bool(reduce), precision
+        self.budget = whole(budget if budget is not None else checked_budget(batch, steps, epochs))
         self.data_seed, self.init_seed, self.batch_seed = (
-            seed if s is None else s for s in (data_seed, init_seed, batch_seed)
+            whole(seed if s is None else s) for s in (data_seed, init_seed, batch_seed)
         )
 
     def __check_init__(self):

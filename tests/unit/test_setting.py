@@ -1,5 +1,6 @@
 """A setting refuses what cannot be run, in one sentence."""
 
+import numpy as np
 import pytest
 from cases import COVARIANCE, TEACHER, linear_setting, minibatch_setting, relu_setting
 
@@ -28,7 +29,7 @@ REFUSED = {
     "text matrix": (lambda: LinearTeacher("ab", COVARIANCE), "rows of numbers"),
     "shapes": (lambda: LinearTeacher(((1, 0, 0),), COVARIANCE), "must be 3 × 3"),
     "dead direction": (lambda: LinearTeacher(((1, 0),), ((1, 1), (1, 1))), "positive definite"),
-    "no samples": (lambda: LinearTeacher(((1, 0),), COVARIANCE, 0), "`samples` must be a positive number"),
+    "no samples": (lambda: LinearTeacher(((1, 0),), COVARIANCE, 0), "`samples` must be a positive whole number"),
     "points": (lambda: Points(((1, 0),), ((1,), (2,))), "one target for each input"),
     "aliased": (lambda: Cosine(10, 16), "use more samples"),
     "population of samples": (lambda: relu_setting(task=TEACHER), "give it `samples`"),
@@ -59,6 +60,14 @@ def test_three_seeds_default_to_one():
     assert (setting.data_seed, setting.init_seed, setting.batch_seed) == (5, 5, 5)
     other = linear_setting(seed=5, init_seed=7)
     assert (other.data_seed, other.init_seed, other.batch_seed) == (5, 7, 5)
+
+
+def test_numbers_of_numpy_and_of_python_are_the_same_setting():
+    a = linear_setting(net=LinearUnits(50, 1e-6), optimiser=GradientDescent(1, momentum=0, clip=1), seed=3)
+    net = LinearUnits(np.int64(50), np.float64(1e-6))
+    b = linear_setting(net=net, optimiser=GradientDescent(np.float64(1), 0.0, np.float32(1)), seed=np.int32(3))
+    assert a.hash == b.hash
+    assert linear_setting(optimiser=GradientDescent(0.1)).hash != linear_setting(optimiser=GradientDescent(0.2)).hash
 
 
 def test_streams_of_one_seed_are_not_the_same_numbers():

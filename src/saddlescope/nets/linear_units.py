@@ -8,6 +8,7 @@ from typing import final
 import equinox as eqx
 import jax.numpy as jnp
 
+from saddlescope.identity import whole
 from saddlescope.nets.net import Net
 from saddlescope.nets.units import check_units, draw_units
 from saddlescope.tasks.task import Moments
@@ -15,7 +16,7 @@ from saddlescope.tasks.task import Moments
 
 @final
 class LinearUnits(Net):
-    units: int = eqx.field(static=True)
+    units: int = eqx.field(static=True, converter=whole)
     scale: float = eqx.field(converter=float)
 
     def __check_init__(self):

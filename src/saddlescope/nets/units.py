@@ -8,6 +8,7 @@ from typing import final
 import equinox as eqx
 import jax.numpy as jnp
 
+from saddlescope.identity import whole
 from saddlescope.nets.activation import Activation
 from saddlescope.nets.net import Net
 from saddlescope.refusal import refuse_unless
@@ -28,7 +29,7 @@ def draw_units(rng, units, scale, inputs, outputs):
 
 @final
 class Units(Net):
-    units: int = eqx.field(static=True)
+    units: int = eqx.field(static=True, converter=whole)
     activation: Activation
     scale: float = eqx.field(converter=float)
     bias: bool = eqx.field(default=False, static=True)

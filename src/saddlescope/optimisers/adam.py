@@ -5,6 +5,7 @@ from typing import final
 import equinox as eqx
 import optax
 
+from saddlescope.identity import maybe_float
 from saddlescope.optimisers.optimiser import Optimiser, check_clip, check_lr, clipped
 from saddlescope.refusal import refuse_unless
 
@@ -15,7 +16,7 @@ class Adam(Optimiser):
     b1: float = eqx.field(default=0.9, converter=float)
     b2: float = eqx.field(default=0.999, converter=float)
     eps: float = eqx.field(default=1e-8, converter=float)
-    clip: float | None = None
+    clip: float | None = eqx.field(default=None, converter=maybe_float)
 
     def __check_init__(self):
         check_lr(self.lr)

@@ -5,6 +5,7 @@ from typing import final
 import equinox as eqx
 import optax
 
+from saddlescope.identity import maybe_float
 from saddlescope.optimisers.optimiser import Optimiser, check_clip, check_lr, clipped
 from saddlescope.refusal import refuse_unless
 
@@ -12,8 +13,8 @@ from saddlescope.refusal import refuse_unless
 @final
 class GradientDescent(Optimiser):
     lr: float = eqx.field(converter=float)
-    momentum: float | None = None
-    clip: float | None = None
+    momentum: float | None = eqx.field(default=None, converter=maybe_float)
+    clip: float | None = eqx.field(default=None, converter=maybe_float)
 
     def __check_init__(self):
         check_lr(self.lr)

@@ -5,6 +5,7 @@ from typing import final
 import equinox as eqx
 import numpy as np
 
+from saddlescope.identity import whole
 from saddlescope.refusal import refuse_unless
 from saddlescope.tasks.task import Samples, Task
 
@@ -12,10 +13,13 @@ from saddlescope.tasks.task import Samples, Task
 @final
 class Cosine(Task):
     frequency: float = eqx.field(converter=float)
-    samples: int = eqx.field(static=True)
+    samples: int = eqx.field(static=True, converter=whole)
 
     def __check_init__(self):
-        refuse_unless(self.samples >= 2, f"A grid needs at least two samples, got {self.samples}.")
+        refuse_unless(
+            isinstance(self.samples, int) and self.samples >= 2,
+            f"A grid needs two samples or more, a whole number; got {self.samples}.",
+        )
         limit = (self.samples - 1) / 4  # two samples a period, on a grid of spacing 2 / (samples - 1)
         refuse_unless(
             0 < self.frequency <= limit,

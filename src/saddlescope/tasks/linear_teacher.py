@@ -9,6 +9,7 @@ from typing import final
 import equinox as eqx
 import numpy as np
 
+from saddlescope.identity import whole
 from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.tasks.task import Moments, Samples, Task
 
@@ -29,7 +30,7 @@ def as_matrix(rows) -> Matrix:
 class LinearTeacher(Task):
     matrix: Matrix = eqx.field(converter=as_matrix)
     covariance: Matrix = eqx.field(converter=as_matrix)
-    samples: int | None = eqx.field(default=None, static=True)
+    samples: int | None = eqx.field(default=None, static=True, converter=whole)
 
     def __check_init__(self):
         covariance, inputs = np.array(self.covariance), len(self.matrix[0])
@@ -42,8 +43,8 @@ class LinearTeacher(Task):
             "The covariance must be symmetric and positive definite; a direction without variance cannot be learned.",
         )
         refuse_unless(
-            self.samples is None or self.samples > 0,
-            f"`samples` must be a positive number, or None for the population; got {self.samples}.",
+            self.samples is None or (isinstance(self.samples, int) and self.samples > 0),
+            f"`samples` must be a positive whole number, or None for the population; got {self.samples}.",
         )
 
     @property
