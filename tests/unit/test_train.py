@@ -127,6 +127,7 @@ def test_scalars_are_kept_at_every_tick_however_observables_are_saved():
     per_step = train(minibatch_setting(epochs=4), per_step=True)
     assert per_step["step_loss"].shape == (4, 5)
     np.testing.assert_allclose(per_step["step_loss"].mean("batch"), per_step["loss"], rtol=1e-15)
+    assert train(linear_setting(steps=9), per_step=True).sizes["step"] == 10
 
 
 def test_saving_does_not_change_the_run():
@@ -266,8 +267,9 @@ def test_checkpoints_of_others_and_damaged_ones_are_refused(tmp_path):
     train(linear_setting(), checkpoint=path)
     with pytest.raises(Refusal, match="belongs to another setting"):
         train(linear_setting(seed=1), checkpoint=path)
-    with pytest.raises(Refusal, match="belongs to another setting"):
-        train(linear_setting(), (FullLoss(),), checkpoint=path)
+    for changed in (dict(observe=(FullLoss(),)), dict(save_at=every(10, 20))):
+        with pytest.raises(Refusal, match="belongs to another setting"):
+            train(linear_setting(), checkpoint=path, **changed)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(Refusal, match="damaged"):
         train(linear_setting(), checkpoint=path)

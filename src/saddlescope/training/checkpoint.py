@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from dataclasses import asdict
 from pathlib import Path
 
 import jax
@@ -13,9 +14,10 @@ from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.training.history import History
 
 
-def identity(setting, engine, observe):
-    """What must agree for a resume to give the same bits."""
-    return json.dumps([setting.hash, engine, numerics.VERSION, [o.form() for o in observe]])
+def identity(run):
+    """What must agree for a resume to give the same bits and the same record."""
+    observe = [o.form() for o in run.observe]
+    return json.dumps([run.setting.hash, run.engine.name, numerics.VERSION, observe, asdict(run.save_at), run.per_step])
 
 
 def write_checkpoint(path, who, state, history):
@@ -35,7 +37,7 @@ def read_checkpoint(path, who, template):
         raise Refusal(f"The checkpoint {path} is damaged ({error}); delete it to start anew.") from None
     refuse_unless(
         str(arrays.get("who")) == who,
-        f"The checkpoint {path} belongs to another setting, engine or set of observables; give each run its own file.",
+        f"The checkpoint {path} belongs to another setting, engine, set of observables or save times; give each run its own file.",
     )
     leaves, tree = jax.tree.flatten(template)
     state = [arrays[f"state.{i}"].astype(x.dtype) for i, x in enumerate(leaves)]

@@ -36,7 +36,7 @@ def train(setting, observe=(), save_at=None, *, checkpoint=None, per_step=False,
     save_at = save_at or SaveAt()
     save_at.check_within(setting)
     run = Run(setting, tuple(observe), save_at, per_step)
-    who = identity(setting, run.engine.name, run.observe)
+    who = identity(run)
     if checkpoint is not None and (found := read_checkpoint(checkpoint, who, run.state)):
         run.state, run.history = found
     written = time.monotonic()
@@ -57,7 +57,8 @@ class Run:
     """One run under way. `advance` does the next call of the engine and says whether there is more to do."""
 
     def __init__(self, setting, observe, save_at, per_step=False):
-        self.setting, self.observe, self.save_at, self.per_step = setting, observe, save_at, per_step
+        self.setting, self.observe, self.save_at = setting, observe, save_at
+        self.per_step = per_step and setting.batch is not None  # a full-batch tick is a step
         self.engine = engine_for(setting)
         self.state = self.engine.start()
         self.history = History(lr=setting.optimiser.lr)
