@@ -117,7 +117,7 @@ def test_stop_rule_speaks(case):
     assert not case.reached(1.0, [1.0])
     assert case.reached(case.level / 2, [1.0, case.level / 2])
     assert not case.reached(1.0, [np.nan])
-    assert case.quiet() >= 1
+    assert case.quiet(1.0) >= 1
     assert case.reason
 
 

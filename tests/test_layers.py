@@ -26,7 +26,7 @@ ARROWS = {
     "sweeps": FLOOR | {"training", "results"},
     "claims": {"refusal", "observables", "stages", "results"},
     "experiment": {"refusal", "claims", "observables", "results", "sweeps", "theory", "training"},
-    "store": {"refusal", "numerics", "atomic", "claims", "results"},
+    "store": {"refusal", "numerics", "atomic", "identity", "claims", "results"},
     "figures": {"claims", "results", "store"},
     "papers": {
         "experiment", "figures", "claims", "observables", "optimisers", "nets", "setting", "tasks", "theory",
@@ -46,7 +46,7 @@ def arrows():
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "saddlescope":
                 _, _, rest = node.module.partition(".")
-                targets = [rest.split(".")[0]] if rest else [a.name for a in node.names]
+                targets = [rest.split(".")[0]] if rest else [a.name for a in node.names if a.name in ARROWS]
             elif isinstance(node, ast.Import):
                 targets = [a.name.split(".")[1] for a in node.names if a.name.startswith("saddlescope.")]
             else:

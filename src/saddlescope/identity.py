@@ -8,6 +8,7 @@ import dataclasses
 import hashlib
 import inspect
 import json
+import marshal
 import math
 import sys
 import types
@@ -46,7 +47,7 @@ def form(value):
     """The JSON form of a part, number, name, tuple, array or function."""
     if isinstance(value, Part):
         fields = {f.name: form(getattr(value, f.name)) for f in dataclasses.fields(value)}
-        return {"class": path_of(type(value)), **fields}
+        return {"class": path_of(type(value)), **own_source(type(value)), **fields}
     if isinstance(value, bool | int | str | None):
         return value
     if isinstance(value, float):
@@ -65,12 +66,30 @@ def form(value):
     )
 
 
+def own_source(cls):
+    """A class of the user's enters with the hash of its source; ours have numerics.VERSION."""
+    return {} if cls.__module__.startswith("saddlescope.") else {"source": source_hash(cls)}
+
+
+def source_hash(thing):
+    try:
+        return hashlib.sha256(inspect.getsource(thing).encode()).hexdigest()
+    except (OSError, TypeError):  # typed at a prompt
+        raise Refusal(f"The source of {thing.__qualname__} cannot be read: define it in a file or notebook.") from None
+
+
 def function_form(f):
-    """Import path and source hash; a lambda or inner function has no path and cannot be stored."""
+    """Import path and source hash. A lambda or inner function has no path: it has a form, but cannot be stored."""
     if "<" in f.__qualname__:
-        return {"lambda": f.__qualname__}
-    source = hashlib.sha256(inspect.getsource(f).encode()).hexdigest()
-    return {"function": f"{f.__module__}.{f.__qualname__}", "source": source}
+        inside = [cell.cell_contents for cell in f.__closure__ or ()]
+        code = hashlib.sha256(marshal.dumps(f.__code__)).hexdigest()
+        return {"lambda": code, "closure": [form(v) for v in inside], "defaults": form(f.__defaults__ or ())}
+    return {"function": f"{f.__module__}.{f.__qualname__}", "source": source_hash(f)}
+
+
+def storable(text):
+    """Whether a form, as JSON, can be rebuilt: it holds no lambda."""
+    return '{"lambda"' not in text
 
 
 def build(data, arrays=None):
@@ -91,14 +110,20 @@ def build(data, arrays=None):
 def build_part(data, arrays):
     known = {path_of(c): c for c in subclasses(Part)}
     name = data["class"]
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         raise Refusal(f"No imported class is named {name!r}; import the module that defines it first.")
     cls = known[name]
     fields = [f.name for f in dataclasses.fields(cls)]
-    for key in data.keys() - {"class"}:
+    given = {k: v for k, v in data.items() if k not in ("class", "source")}
+    for key in given:
         if key not in fields:
             raise Refusal(f"{cls.__name__} has no field {key!r}.{nearest(key, fields)}")
-    return cls(**{k: build(v, arrays) for k, v in data.items() if k != "class"})
+    if data.get("source") != own_source(cls).get("source"):
+        raise Refusal(f"The source of {name} has changed since this was stored; the numbers may differ.")
+    try:
+        return cls(**{k: build(v, arrays) for k, v in given.items()})
+    except (TypeError, ValueError, AttributeError) as error:
+        raise Refusal(f"{cls.__name__} cannot be made from this form: {error}") from None
 
 
 def find_array(sha, arrays):
@@ -108,7 +133,7 @@ def find_array(sha, arrays):
 
 
 def find_function(data):
-    module, _, name = data["function"].rpartition(".")
+    module, _, name = str(data["function"]).rpartition(".")
     found = getattr(sys.modules.get(module), name, None)
     if not isinstance(found, types.FunctionType):
         raise Refusal(f"No imported function is named {data['function']!r}; import its module first.")

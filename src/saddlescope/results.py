@@ -16,7 +16,7 @@ from saddlescope.refusal import refuse_unless
 
 TICKS = ("step", "epoch")
 RAGGED = (*TICKS, "saved", "event")
-PAD = {"f": np.nan, "i": -1, "u": 0, "b": False, "U": "", "O": ""}
+PAD = {"f": np.nan, "i": -1, "u": 0, "b": False}
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def length_name(dim):
 
 
 def each_run(dataset: xr.Dataset) -> Iterator[xr.Dataset]:
-    """Run by run, cut at its lengths; a variable that a run does not have is left out."""
+    """Run by run, cut at its lengths; a curve or summary that a run does not have is left out."""
     for i in range(dataset.sizes["run"]):
         run = dataset.isel(run=i)
         cuts = {dim: slice(int(run[length_name(dim)])) for dim in run.sizes if length_name(dim) in run}
@@ -61,9 +61,10 @@ def collect(runs: list[xr.Dataset], points: list[dict]) -> xr.Dataset:
         if dim in RAGGED or len(set(lengths)) > 1:
             columns[length_name(dim)] = ("run", np.asarray(lengths))
     columns["finite"] = ("run", np.array([is_finite(run) for run in runs]))
-    axes = {axis: ("run", np.asarray([p[axis] for p in points])) for axis in (points[0] if points else {})}
+    axes = {axis: ("run", as_axis([p[axis] for p in points])) for axis in (points[0] if points else {})}
     for axis in axes:
-        refuse_unless(axis not in columns, f"An axis cannot be called {axis!r}: the results use that name.")
+        taken = axis in columns or axis in RAGGED
+        refuse_unless(not taken, f"An axis cannot be called {axis!r}: the results use that name.")
     ticks = {t: np.arange(max(shapes[t])) for t in TICKS if t in shapes}
     coords = {name for run in runs for name in run.coords} - set(TICKS)
     attrs = dict(runs[0].attrs) if runs else {}
@@ -73,12 +74,19 @@ def collect(runs: list[xr.Dataset], points: list[dict]) -> xr.Dataset:
 MIXED = "Full-batch and minibatch runs count time differently; collect them apart."
 
 
+def as_axis(values):
+    """Numbers as numbers; anything else by its name."""
+    numbers = all(isinstance(v, bool | int | float | np.number) for v in values)
+    return np.asarray(values if numbers else [str(v) for v in values])
+
+
 def stack(name, like, runs, shapes):
     """The variable of all runs, padded to the longest along every dimension; all padding where a run has none."""
     sizes = [max(shapes[dim]) for dim in like.dims]
     kind = like.dtype.kind
-    dtype = object if kind in "UO" else np.result_type(*(run[name].dtype for run in runs if name in run))
-    out = np.full((len(runs), *sizes), PAD[kind], dtype)
+    dtype = object if kind in "UO" else np.result_type(*(run[name].dtype for run in runs if name in run.variables))
+    refuse_unless(dtype is object or dtype.kind in PAD, f"{name!r} is of a kind that cannot be stored: {dtype}.")
+    out = np.full((len(runs), *sizes), "" if dtype is object else PAD[dtype.kind], dtype)
     for i, run in enumerate(runs):
         if name in run.variables:
             value = run[name].transpose(*like.dims).values
@@ -87,4 +95,8 @@ def stack(name, like, runs, shapes):
 
 
 def is_finite(run: xr.Dataset) -> bool:
+    """Of a trained run: its loss, and it did not diverge. Of a measurement: all its numbers."""
+    if any(t in run.sizes for t in TICKS):
+        diverged = str(run["status"].values).startswith("diverged") if "status" in run else False
+        return run["loss"].size > 0 and bool(np.isfinite(run["loss"].values).all()) and not diverged
     return all(np.isfinite(v.values).all() for v in run.data_vars.values() if v.dtype.kind == "f")

@@ -44,8 +44,10 @@ class Setting(Part):
         """
         self.task, self.net, self.optimiser = task, net, optimiser
         self.schedule = Constant() if schedule is None else schedule
-        self.batch, self.stop, self.reduce, self.precision = whole(batch), tuple(stop), bool(reduce), precision
-        self.budget = whole(budget if budget is not None else checked_budget(batch, steps, epochs))
+        self.batch, self.reduce, self.precision = whole(batch), bool(reduce), precision
+        self.stop = (stop,) if isinstance(stop, StopRule) else tuple(stop)
+        refuse_unless(budget is None or steps is epochs is None, "Give the budget once: `steps` or `epochs`.")
+        self.budget = whole(checked_budget(batch, steps, epochs) if budget is None else budget)
         self.data_seed, self.init_seed, self.batch_seed = (
             whole(seed if s is None else s) for s in (data_seed, init_seed, batch_seed)
         )
@@ -58,13 +60,17 @@ class Setting(Part):
         for name in ("budget", "data_seed", "init_seed", "batch_seed"):
             value = getattr(self, name)
             refuse_unless(
-                isinstance(value, int) and value >= (name == "budget"),
-                f"`{name}` must be a {'positive' if name == 'budget' else 'non-negative'} whole number, got {value!r}.",
+                type(value) is int and value >= (name == "budget"),
+                f"`{self.tick}s` must be a positive whole number, got {value!r}."
+                if name == "budget"
+                else f"`{name}` must be a non-negative whole number, got {value!r}.",
             )
         refuse_unless(
             self.precision in ("float32", "float64"),
             f"`precision` must be 'float32' or 'float64', got {self.precision!r}.",
         )
+        for rule in self.stop:
+            refuse_unless(isinstance(rule, StopRule), f"`stop` takes stop rules such as LossBelow(0.1), got {rule!r}.")
         self._check_batch()
 
     def _check_batch(self):
@@ -78,7 +84,7 @@ class Setting(Part):
             not isinstance(self.optimiser, GradientFlow), "Gradient flow sees all data at once; leave `batch` out."
         )
         refuse_unless(
-            0 < self.batch <= self.samples,
+            type(self.batch) is int and 0 < self.batch <= self.samples,
             f"`batch` must lie between 1 and the task's {self.samples} samples, got {self.batch}.",
         )
 

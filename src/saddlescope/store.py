@@ -21,6 +21,7 @@ import xarray as xr
 from saddlescope import numerics
 from saddlescope.atomic import atomic_write
 from saddlescope.claims import Verdict
+from saddlescope.identity import storable
 from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.results import Results
 
@@ -46,7 +47,7 @@ def git_commit() -> str | None:
 def save_results(path, results: Results, **about):
     """One NetCDF file with the groups `measured` and `predicted`; `about` becomes attributes of the file."""
     for text in results.measured.get("setting", xr.DataArray([])).values.ravel():
-        refuse_unless('{"lambda"' not in text, "A setting with a lambda runs but cannot be stored: name the function.")
+        refuse_unless(storable(str(text)), "A setting with a lambda runs but cannot be stored: name the function.")
     tree = xr.DataTree.from_dict({"measured": results.measured, "predicted": results.predicted})
     facts = provenance() | about
     tree.attrs = {k: v if isinstance(v, int | float | str) else json.dumps(v) for k, v in facts.items()}

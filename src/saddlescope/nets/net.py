@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from saddlescope.identity import Part
+from saddlescope.refusal import refuse_unless
 from saddlescope.tasks.task import Moments, Samples
 
 Params = dict[str, Any]
@@ -38,5 +39,10 @@ class Net(Part):
     def loss(self, params: Params, statistics: Samples | Moments) -> jax.Array:
         """Mean over samples of the squared error, summed over outputs."""
         assert isinstance(statistics, Samples)  # a population is refused when the setting is made
-        residual = statistics.y - self(params, statistics.x)
+        outputs = self(params, statistics.x)
+        refuse_unless(
+            outputs.shape == statistics.y.shape,
+            f"{type(self).__name__} gave outputs of shape {outputs.shape} for targets of shape {statistics.y.shape}.",
+        )
+        residual = statistics.y - outputs
         return jnp.mean(jnp.sum(residual**2, axis=-1))

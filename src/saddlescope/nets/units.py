@@ -3,6 +3,7 @@
 Simplicity paper, Eq. 1 and App. I. With `bias` each unit also sees a constant 1, as the last entry of u.
 """
 
+import math
 from typing import final
 
 import equinox as eqx
@@ -18,7 +19,9 @@ def check_units(units, scale):
     refuse_unless(
         isinstance(units, int) and units > 0, f"`units`, the width, must be a positive whole number; got {units}."
     )
-    refuse_unless(scale > 0, f"`scale`, the deviation of the initial weights, must be positive; got {scale}.")
+    refuse_unless(
+        0 < scale < math.inf, f"`scale`, the deviation of initial weights, must be positive; got {scale}."
+    )
 
 
 def draw_units(rng, units, scale, inputs, outputs):
@@ -36,6 +39,11 @@ class Units(Net):
 
     def __check_init__(self):
         check_units(self.units, self.scale)
+        refuse_unless(
+            isinstance(self.activation, Activation),
+            f"`activation` must be one of saddlescope.nets, such as ReLU(); got {self.activation!r}.",
+        )
+        refuse_unless(isinstance(self.bias, bool), f"`bias` must be True or False; got {self.bias!r}.")
 
     def init(self, rng, inputs, outputs):
         return draw_units(rng, self.units, self.scale, inputs + self.bias, outputs)

@@ -1,5 +1,6 @@
 """How it steps: θ ← θ - lr · direction, where the direction comes from the gradient. A thin name over optax."""
 
+import math
 from abc import abstractmethod
 
 import optax
@@ -9,7 +10,7 @@ from saddlescope.refusal import refuse_unless
 
 
 def check_lr(lr):
-    refuse_unless(lr > 0, f"`lr`, the learning rate, must be positive; got {lr:g}.")
+    refuse_unless(0 < lr < math.inf, f"`lr`, the learning rate, must be positive and finite; got {lr:g}.")
 
 
 def check_clip(clip):

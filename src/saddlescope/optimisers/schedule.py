@@ -39,8 +39,11 @@ class StepDecay(Schedule):
     every: int = eqx.field(static=True)
 
     def __check_init__(self):
-        refuse_unless(self.factor > 0, f"`factor` must be positive; got {self.factor}.")
-        refuse_unless(self.every > 0, f"`every` must be a positive number of ticks; got {self.every}.")
+        refuse_unless(0 < self.factor < math.inf, f"`factor` must be positive and finite; got {self.factor}.")
+        refuse_unless(
+            type(self.every) is int and self.every > 0,
+            f"`every` must be a positive number of ticks; got {self.every}.",
+        )
 
     def after(self, lr, losses, cuts):
         return lr * self.factor if len(losses) % self.every == 0 else lr
@@ -62,7 +65,7 @@ class HalveOnStagnation(Schedule):
 
     def __check_init__(self):
         refuse_unless(
-            self.window > 0 and 2 * self.window <= self.patience,
+            type(self.window) is type(self.patience) is int and 0 < 2 * self.window <= self.patience,
             f"`patience` must hold two windows; got window={self.window} and patience={self.patience}.",
         )
 

@@ -16,8 +16,8 @@ class StopRule(Part):
     def reached(self, lr: float, losses: Sequence[float]) -> bool: ...
 
     @abstractmethod
-    def quiet(self) -> float:
-        """How many ticks may pass without asking, as long as the learning rate stays."""
+    def quiet(self, lr: float) -> float:
+        """How many ticks may pass at this learning rate without asking."""
 
     @property
     @abstractmethod
@@ -34,7 +34,7 @@ class LossBelow(StopRule):
     def reached(self, lr, losses):
         return losses[-1] < self.level
 
-    def quiet(self):
+    def quiet(self, lr):
         return 1
 
     @property
@@ -52,8 +52,8 @@ class LearningRateBelow(StopRule):
     def reached(self, lr, losses):
         return lr < self.level
 
-    def quiet(self):
-        return math.inf
+    def quiet(self, lr):
+        return 1 if lr < self.level else math.inf
 
     @property
     def reason(self):

@@ -2,10 +2,11 @@
 
 import multiprocessing
 import os
+import signal
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 
-from saddlescope.numerics import ONE_THREAD
+from saddlescope import ONE_THREAD
 from saddlescope.refusal import refuse_unless
 from saddlescope.training.progress import Progress
 
@@ -17,8 +18,12 @@ def execute(function, jobs, workers=1, quiet=False, title="runs"):
         if workers == 1 or len(jobs) < 2:
             return list(watched(bar, (function(*job) for job in jobs)))
         with one_thread_each(), process_pool(min(workers, len(jobs))) as pool:
-            futures = [pool.submit(function, *job) for job in jobs]
-            return list(watched(bar, (f.result() for f in futures)))
+            try:
+                futures = [pool.submit(function, *job) for job in jobs]
+                return list(watched(bar, (f.result() for f in futures)))
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
 
 
 def watched(bar, results):
@@ -28,7 +33,9 @@ def watched(bar, results):
 
 
 def process_pool(workers) -> Executor:
-    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+    """Workers leave Ctrl-C to their parent."""
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(workers, context, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
 
 
 @contextmanager

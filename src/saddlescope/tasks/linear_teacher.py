@@ -21,8 +21,8 @@ def as_matrix(rows) -> Matrix:
         array = np.asarray(rows, dtype=float)
     except (TypeError, ValueError):
         array = np.zeros(0)
-    if array.ndim != 2 or array.size == 0:
-        raise Refusal(f"A matrix is rows of numbers of one length, got {rows!r}; write ((1, 0), (0, 1)).")
+    if array.ndim != 2 or array.size == 0 or not np.isfinite(array).all():
+        raise Refusal(f"A matrix is rows of finite numbers of one length, got {rows!r}; write ((1, 0), (0, 1)).")
     return tuple(tuple(float(v) for v in array[i]) for i in range(len(array)))
 
 

@@ -33,11 +33,11 @@ def read_checkpoint(path, who, template):
     try:
         with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             arrays = {k: file[k] for k in file.files}
-    except (OSError, ValueError, zipfile.BadZipFile, KeyError) as error:
+    except (OSError, ValueError, TypeError, EOFError, zipfile.BadZipFile, KeyError) as error:
         raise Refusal(f"The checkpoint {path} is damaged ({error}); delete it to start anew.") from None
     refuse_unless(
         str(arrays.get("who")) == who,
-        f"The checkpoint {path} belongs to another setting, engine, set of observables or save times; give each run its own file.",
+        f"The checkpoint {path} belongs to another setting, engine or record; give each run its own file.",
     )
     leaves, tree = jax.tree.flatten(template)
     state = [arrays[f"state.{i}"].astype(x.dtype) for i, x in enumerate(leaves)]

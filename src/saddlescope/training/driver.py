@@ -8,8 +8,10 @@ import numpy as np
 import xarray as xr
 
 from saddlescope import numerics
+from saddlescope.identity import storable
 from saddlescope.observables.observable import Snapshot
 from saddlescope.optimisers import GradientFlow
+from saddlescope.refusal import refuse_unless
 from saddlescope.training.checkpoint import identity, read_checkpoint, write_checkpoint
 from saddlescope.training.flow import Flow
 from saddlescope.training.history import History
@@ -19,6 +21,7 @@ from saddlescope.training.save_at import SaveAt
 
 CALL_SECONDS = 0.25  # aim of one engine call, so that progress and checkpoints come often
 CHECKPOINT_SECONDS = 20
+KEPT = ("loss", "learning_rate", "step_loss", "status", "setting", "hash", "engine", "cpu_seconds", "wall_seconds")
 
 
 def engine_for(setting):
@@ -37,6 +40,9 @@ def train(setting, observe=(), save_at=None, *, checkpoint=None, per_step=False,
     save_at.check_within(setting)
     run = Run(setting, tuple(observe), save_at, per_step)
     who = identity(run)
+    refuse_unless(
+        checkpoint is None or storable(setting.to_json()), "A setting with a lambda runs but is not stored: name it."
+    )
     if checkpoint is not None and (found := read_checkpoint(checkpoint, who, run.state)):
         run.state, run.history = found
     written = time.monotonic()
@@ -57,6 +63,11 @@ class Run:
     """One run under way. `advance` does the next call of the engine and says whether there is more to do."""
 
     def __init__(self, setting, observe, save_at, per_step=False):
+        names = [o.name for o in observe]
+        refuse_unless(
+            len({*names, *KEPT}) == len(names) + len(KEPT),
+            f"Observables need names of their own, not {', '.join(KEPT)}; got {', '.join(names)}.",
+        )
         self.setting, self.observe, self.save_at = setting, observe, save_at
         self.per_step = per_step and setting.batch is not None  # a full-batch tick is a step
         self.engine = engine_for(setting)
@@ -87,8 +98,8 @@ class Run:
         h, s = self.history, self.setting
         after = self.save_at.after_cut
         due = [t for t in (*self.save_at.ticks, *(c + after for c in h.cuts if after)) if t > h.tick]
-        quiet = min([s.schedule.quiet(h.tick, h.cuts), *(rule.quiet() for rule in s.stop)])
-        return int(min(self.call, quiet, min(due, default=s.budget) - h.tick, s.budget - h.tick))
+        quiet = min([s.schedule.quiet(h.tick, h.cuts), *(rule.quiet(h.lr) for rule in s.stop)])
+        return max(1, int(min(self.call, quiet, min(due, default=s.budget) - h.tick, s.budget - h.tick)))
 
     def take(self, rows):
         """Keep the losses up to the first that is not finite; then decide what they mean."""
@@ -120,18 +131,20 @@ class Run:
             self.save("+".join(k for k, v in reasons.items() if v))
         h.lr = lr
         if over:
-            h.event("stop" if stop else "end")
-            h.status = f"stopped: {stop.reason}" if stop else "finished"
-            self.close()
+            self.close(stop)
 
-    def close(self):
-        """A full-batch curve ends with the loss after the last step."""
-        h = self.history
+    def close(self, stop):
+        """A full-batch curve ends with the loss after the last step; the last step, too, may have been too large."""
+        h, last = self.history, self.engine.loss(self.state)
+        if not np.isfinite(last):
+            h.status = f"diverged at {self.setting.tick} {h.tick}"
+            h.event("diverged")
+        else:
+            h.status = f"stopped: {stop.reason}" if stop else "finished"
+            h.event("stop" if stop else "end")
         if self.setting.batch is None:
-            h.losses.append(self.engine.loss(self.state))
+            h.losses.append(last)
             h.lrs.append(h.lr)
-            if not np.isfinite(h.losses[-1]):
-                h.status = f"diverged at step {h.tick - 1}"
 
     def save(self, reason):
         e, h = self.engine, self.history

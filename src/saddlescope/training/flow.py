@@ -21,7 +21,7 @@ def flow(net, optimiser, statistics, params, losses, n, lr):
         params, losses = state
         losses = losses.at[i, 0].set(net.loss(params, statistics))
         solution = diffrax.diffeqsolve(
-            term, diffrax.Tsit5(), 0.0, lr, lr, params, stepsize_controller=controller, throw=False
+            term, diffrax.Tsit5(), 0.0, lr, lr, params, stepsize_controller=controller, max_steps=100_000, throw=False
         )
         assert solution.ys is not None
         ok = solution.result == diffrax.RESULTS.successful

@@ -10,9 +10,14 @@ from saddlescope.training.driver import train
 
 
 def flow_gap(setting, rtol=1e-9, atol=1e-14) -> xr.Dataset:
-    """Losses of descent and of the flow at the same steps, and `gap`, the largest difference over the run."""
-    plain = isinstance(setting.optimiser, GradientDescent) and setting.optimiser.momentum is None
-    refuse_unless(plain and setting.batch is None, "The flow is the limit of full-batch descent without momentum.")
+    """Losses of descent and of the flow at the same steps, and `gap`, the largest difference over the run.
+
+    Where one of the two stops being finite before the other, the gap is infinite.
+    """
+    o = setting.optimiser
+    plain = isinstance(o, GradientDescent) and o.momentum is None and o.clip is None and setting.batch is None
+    refuse_unless(plain, "The flow is the limit of full-batch descent without momentum or clipping.")
     flow = eqx.tree_at(lambda s: s.optimiser, setting, GradientFlow(setting.optimiser.lr, rtol, atol))
     descent, limit = (train(s, quiet=True)["loss"] for s in (setting, flow))
-    return xr.Dataset({"descent": descent, "flow": limit, "gap": np.abs(descent - limit).max()})
+    gap = np.abs(descent - limit).max(skipna=False) if descent.size == limit.size else np.inf  # one diverged
+    return xr.Dataset({"descent": descent.rename(step="descent_step"), "flow": limit, "gap": gap})

@@ -1,4 +1,5 @@
-"""When observables are read: at given ticks, at a learning-rate cut, and some ticks after it. The end is always read.
+"""When observables are read: at given ticks, at a learning-rate cut, and some ticks after it. The end is always read,
+unless the run diverges: then there is nothing to read.
 
 `every(10, 3000) | on_cut(after=10)`.
 """
@@ -26,6 +27,10 @@ class SaveAt:
         )
 
     def __or__(self, other):
+        refuse_unless(
+            None in (self.after_cut, other.after_cut) or self.after_cut == other.after_cut,
+            f"One `after` for all cuts: got {self.after_cut} and {other.after_cut}.",
+        )
         ticks = tuple(sorted({*self.ticks, *other.ticks}))
         return SaveAt(ticks, self.cuts or other.cuts, self.after_cut or other.after_cut)
 

@@ -41,7 +41,9 @@ def draw(results):
     figure = plt.figure(figsize=(8.5, 7.5))
     grid = figure.add_gridspec(3, 4)
     for column, (target, name) in enumerate({"identity": "I", "diagonal": "diag(1, ½)"}.items()):
-        part, left = results.select(target=target, data="population"), 2 * column
+        part, left = results.select(target=target), 2 * column
+        if not part.measured.sizes["run"]:
+            continue
         loss_panel(figure.add_subplot(grid[0, left : left + 2]), part, f"{'AB'[column]}  $W^*$ = {name}")
         learned_panel(figure.add_subplot(grid[1, left : left + 2]), part, learned.name)
         weights = [figure.add_subplot(grid[2, left + i]) for i in range(2)]

@@ -49,8 +49,12 @@ def around_cuts(run):
 
 def falls_at_cuts(results):
     """Ratios of the loss ten epochs after to before, cut by cut: the first cut of all runs, the second, and so on."""
+    if not all(m.finite for m, _ in results.runs()):
+        return Finding(False, "a run diverged")
     runs = [pairs[:, 1] / pairs[:, 0] for pairs in (around_cuts(m) for m, _ in results.runs())]
     ratios = np.concatenate(runs)
+    if not ratios.size:
+        return Finding(False, "no cut to look at")
     good = int(np.sum(ratios < 1))
     medians = [np.median([r[k] for r in runs if len(r) > k]) for k in range(max(map(len, runs)))]
     shown = ", ".join(f"{m:.2f}" for m in medians)
