@@ -34,7 +34,7 @@ ARROWS = {
     },
     "probe": {"stages", "observables"},
     "report": {"refusal", "store", "claims", "experiment", "figures", "results", "sweeps"},
-    "cli": {"refusal", "report", "experiment", "stages", "curves"},
+    "cli": {"refusal", "report", "experiment", "stages", "curves", "store"},
 }  # fmt: skip
 
 

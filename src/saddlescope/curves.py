@@ -10,7 +10,7 @@ import numpy as np
 from saddlescope.refusal import Refusal, nearest, refuse_unless
 
 LOSS_NAMES = ("loss", "train_loss", "training_loss", "train/loss", "mse", "error", "val_loss")
-TIME_NAMES = ("step", "epoch", "time", "iteration", "iter", "global_step")
+TIME_NAMES = ("step", "global_step", "iteration", "iter", "epoch", "time")
 
 
 def read_curve(path, column=None, time=None):
@@ -19,69 +19,69 @@ def read_curve(path, column=None, time=None):
     refuse_unless(path.is_file(), f"There is no file {path}: give a CSV, NPZ or NetCDF file with a loss curve.")
     refuse_unless(path.stat().st_size > 0, f"{path} is empty: give a file with a loss curve.")
     readers = {".csv": read_csv, ".tsv": read_csv, ".txt": read_csv, ".npz": read_npz, ".nc": read_netcdf}
-    refuse_unless(
-        path.suffix.lower() in readers, f"{path.name} is not a kind of file we read: use one of {', '.join(readers)}."
-    )
-    columns = readers[path.suffix.lower()](path)
-    name = column or default_name(columns, path)
-    loss = take(columns, name, path)
-    times = take(columns, time, path) if time else default_time(columns, name, loss)
-    return times, loss, name
+    reader = readers.get(path.suffix.lower())
+    if reader is None:
+        raise Refusal(f"{path.name} is not a kind of file we read: use one of {', '.join(readers)}.")
+    return reader(path, column, time)
 
 
-def take(columns, name, path):
-    """One curve by its name; of several rows, the one asked for, without its padding."""
-    found = re.fullmatch(r"(.+?)\[(\d+)\]", name)
-    base, row = (found[1], int(found[2])) if found and name not in columns else (name, None)
-    refuse_unless(base in columns, f"{path} has no column {base!r}, but {listed(columns)}.{nearest(base, columns)}")
-    values = np.asarray(columns[base])
-    if row is None and values.ndim == 2 and len(values) == 1:
-        row = 0
-    if row is not None:
-        rows = len(values) if values.ndim > 1 else 0
-        refuse_unless(values.ndim == 2 and row < rows, f"{base!r} of {path} has {rows} rows; there is no row {row}.")
-        return values[row][: int(columns["length"][row])] if "length" in columns else values[row]
-    refuse_unless(
-        values.ndim == 1,
-        f"{base!r} of {path} has shape {values.shape}, not one curve: name a row, such as --column '{base}[0]'.",
-    )
-    return values
+def chosen(name, names, path):
+    """The name asked for, or that of a loss among the names."""
+    names = list(names)
+    if name is not None:
+        refuse_unless(name in names, f"{path} has no column {name!r}, but {listed(names)}.{nearest(name, names)}")
+        return name
+    curves = [n for n in names if n.lower() not in TIME_NAMES]
+    refuse_unless(bool(curves), f"{path} holds no curve: it has {listed(names)}.")
+    lower = {n.lower(): n for n in reversed(curves)}
+    return next((lower[n] for n in LOSS_NAMES if n in lower), curves[-1])
 
 
-def default_name(columns, path):
-    curves = [name for name in columns if np.ndim(columns[name]) in (1, 2) and name.lower() not in TIME_NAMES]
-    refuse_unless(bool(curves), f"{path} holds no curve: it has {listed(columns)}.")
-    lower = {name.lower(): name for name in reversed(curves)}
-    return next((lower[name] for name in LOSS_NAMES if name in lower), curves[-1])
-
-
-def default_time(columns, name, loss):
-    for key in columns:
-        if key.lower() in TIME_NAMES and key != name and np.shape(columns[key])[:1] >= (len(loss),):
-            return np.asarray(columns[key])[: len(loss)]
-    return None
-
-
-def listed(columns):
-    names = list(columns)
+def listed(names):
     return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
 
 
-def read_csv(path):
-    """Columns by name, or `column 1`, `column 2`, … where there is no header."""
+def likely_time(columns, name, loss):
+    """The first column named like a time that is as long as the loss and increases; else None."""
+    for wanted in TIME_NAMES:
+        for key, values in columns.items():
+            fits = key != name and key.lower() == wanted and np.shape(values) == np.shape(loss)
+            if fits and np.asarray(values).dtype.kind in "fiu" and np.all(np.diff(values) > 0):
+                return np.asarray(values)
+    return None
+
+
+# ---- CSV ----
+
+
+def read_csv(path, column, time):
+    """One column of numbers, and its times. A row where the column is empty is passed over, as loggers leave them."""
+    names, rows, header = csv_rows(path)
+    name = chosen(column, names, path)
+    i = names.index(name)
+    rows = [(n, row) for n, row in rows if i < len(row) and row[i]]
+    refuse_unless(bool(rows), f"{path} has no numbers in column {name!r}: give a file with a loss curve.")
+    loss = numbers(rows, i, name, path)
+    if time is not None:
+        return numbers(rows, names.index(chosen(time, names, path)), time, path), loss, name
+    others = {n: [row[k] if k < len(row) else "" for _, row in rows] for k, n in enumerate(names)}
+    numeric = {n: np.array([float(c) for c in cells]) for n, cells in others.items() if all(map(is_number, cells))}
+    return likely_time(numeric, name, loss) if header else None, loss, name
+
+
+def csv_rows(path):
+    """Names, numbered rows of cells, and whether there was a header; without one, columns are numbered."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise Refusal(f"{path} is not text, though it ends in {path.suffix}: give a CSV file.") from None
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    lines = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and line[0] != "#"]
     refuse_unless(bool(lines), f"{path} is empty: give a file with a loss curve.")
-    split = splitter(lines[0])
-    first = split(lines[0])
+    split = splitter(lines[0][1])
+    first = split(lines[0][1])
     header = not all(is_number(cell) for cell in first)
     names = first if header else [f"column {i + 1}" for i in range(len(first))]
-    rows = [split(line) for line in lines[header:]]
-    refuse_unless(bool(rows), f"{path} has a header and no numbers: give a file with a loss curve.")
-    return {name: column_of(rows, i, name, path, header) for i, name in enumerate(names)}
+    return names, [(n, split(line)) for n, line in lines[header:]], header
 
 
 def splitter(line):
@@ -99,36 +99,91 @@ def is_number(cell):
     return True
 
 
-def column_of(rows, i, name, path, header):
-    """Numbers of one column; the first that is none is named."""
-    for n, row in enumerate(rows):
+def numbers(rows, i, name, path):
+    for n, row in rows:
         cell = row[i] if i < len(row) else ""
-        refuse_unless(
-            is_number(cell),
-            f"{path} has {cell!r} where a number should be, in line {n + 1 + header}, column {name!r}: "
-            "leave it out or write nan.",
-        )
-    return np.array([float(row[i]) for row in rows])
+        where = f"in line {n}, column {name!r}"
+        refuse_unless(is_number(cell), f"{path} has {cell!r} where a number should be, {where}: mend that line.")
+    return np.array([float(row[i]) for _, row in rows])
 
 
-def read_npz(path):
+# ---- NPZ and NetCDF ----
+
+
+def row_of(name):
+    """`loss[3]` is row 3 of loss."""
+    found = re.fullmatch(r"(.+?)\[(\d+)\]", name or "")
+    return (found[1], int(found[2])) if found else (name, None)
+
+
+def one_row(values, row, name, path):
+    """A curve of a variable: itself, or its row; `values` is one array, or a list of rows."""
+    ragged = isinstance(values, list)
+    shape = (len(values), len(values[0]) if values else 0) if ragged else np.shape(values)
+    if row is None and len(shape) == 2 and shape[0] == 1:
+        row = 0
+    if row is None:
+        hint = f": name a row, such as --column '{name}[0]'" if len(shape) == 2 else ""
+        refuse_unless(len(shape) == 1, f"{name!r} of {path} has shape {shape}, not that of one curve{hint}.")
+        return np.asarray(values)
+    refuse_unless(len(shape) == 2, f"{name!r} of {path} has shape {shape}: it has no rows that are curves.")
+    refuse_unless(row < shape[0], f"{name!r} of {path} has {shape[0]} rows; there is no row {row}.")
+    return np.asarray(values[row])
+
+
+def read_npz(path, column, time):
     try:
         with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise Refusal(f"{path} is damaged or not a plain NPZ file ({error}); write it again.") from None
+            columns = {name: file[name] for name in file.files}
+    except (OSError, ValueError, EOFError, TypeError, AttributeError, zipfile.BadZipFile):
+        raise Refusal(f"{path} is damaged, or holds more than plain arrays; write it again with numpy.savez.") from None
+    base, row = row_of(column)
+    name = chosen(base, columns, path)
+    loss = one_row(columns[name], row, name, path)
+    times = columns[chosen(time, columns, path)] if time else likely_time(columns, name, loss)
+    return times, loss, column or name
 
 
-def read_netcdf(path):
-    """Variables of the root, or of the group `measured` in a result of ours, which must match its checksum."""
+def read_netcdf(path, column, time):
+    """Variables of the root, or of the group `measured` in a result of ours, each row cut at its own length."""
     import xarray as xr
 
+    data = None
     for group in (None, "measured"):
         try:
-            with xr.open_dataset(path, group=group, engine="h5netcdf") as data:
-                columns = {str(k): np.asarray(v) for k, v in data.variables.items() if v.dtype.kind in "fiub"}
-        except (OSError, ValueError, KeyError) as error:
-            raise Refusal(f"{path} is damaged or not a NetCDF file ({error}); write it again.") from None
-        if columns:
-            return columns
-    return {}
+            with xr.open_dataset(path, group=group, engine="h5netcdf") as opened:
+                data = opened.load()
+        except (OSError, ValueError, KeyError, RuntimeError, TypeError):
+            raise Refusal(f"{path} is damaged or not a NetCDF file; write it again.") from None
+        if data.variables:
+            break
+    columns = {str(k): rows_of(data, v) for k, v in data.variables.items() if v.dtype.kind in "fiub"}
+    base, row = row_of(column)
+    name = chosen(base, columns, path)
+    loss = one_row(columns[name], row, name, path)
+    times = own_time(data, columns, name, row)
+    if time is not None:
+        named, its_row = row_of(time)
+        times = one_row(columns[chosen(named, columns, path)], its_row, time, path)
+    return times, loss, column or name
+
+
+def rows_of(data, variable):
+    """A (run, something) variable as a list of rows, cut where the run ended; others as they are."""
+    if variable.dims[:1] != ("run",) or variable.ndim != 2:
+        return variable.values
+    dim = variable.dims[1]
+    length = data.variables.get("length" if dim in ("step", "epoch") else f"{dim}_length")
+    ends = length.values if length is not None else [variable.shape[1]] * variable.shape[0]
+    return [row[: int(n)] for row, n in zip(variable.values, ends, strict=True)]
+
+
+def own_time(data, columns, name, row):
+    """The coordinate along a variable: `step` for what is kept at every step, `saved_step` for what is saved."""
+    dim = data.variables[name].dims[-1]
+    for key in (dim, f"{dim}_step", f"{dim}_epoch"):
+        if key in columns and key != name:
+            values = columns[key][row or 0] if isinstance(columns[key], list) else columns[key]
+            n = len(columns[name][row or 0]) if isinstance(columns[name], list) else len(columns[name])
+            return np.asarray(values)[:n]
+    return None

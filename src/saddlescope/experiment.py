@@ -3,8 +3,10 @@
 import importlib
 import inspect
 import pkgutil
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -60,10 +62,13 @@ class Experiment:
     def run(self, axes: Axes, workers=1, quiet=False) -> Results:
         """Measure and predict at every point of the axes."""
         self.check_axes(axes)
-        points = grid(**{name: tuple(values) for name, values in axes.items()})
+        values = {name: tuple(values) for name, values in axes.items()}
+        for name, given in values.items():
+            refuse_unless(len(set(given)) == len(given), f"The axis {name!r} has a value twice: {given}.")
+        points = grid(**values)
         refuse_unless(bool(points), "There is nothing to run: an axis has no values.")
         if self.setting is not None:
-            measured = sweep(self.setting, points, self.observe, self.save_at, workers, quiet)
+            measured = sweep(partial(at, self.setting), points, self.observe, self.save_at, workers, quiet)
         else:
             jobs = [(self.measure, point) for point in points]
             measured = collect(execute(measure_point, jobs, workers, quiet), points)
@@ -77,8 +82,22 @@ class Experiment:
         return xr.Dataset(variables)
 
 
+def at(function, **point):
+    """function(**point), where a value that an axis cannot take is refused by name."""
+    try:
+        return function(**point)
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, Refusal):
+            raise
+        given = ", ".join(f"{name} = {value}" for name, value in point.items())
+        reason = f"{type(error).__name__}: {error}"
+        raise Refusal(f"This experiment cannot be run at {given} ({reason}); see `saddlescope show KEY`.") from error
+
+
 def measure_point(measure, point) -> xr.Dataset:
-    return xr.Dataset({k: v if isinstance(v, tuple) else ((), np.asarray(v)) for k, v in measure(**point).items()})
+    start = time.process_time()
+    values = {k: v if isinstance(v, tuple) else ((), np.asarray(v)) for k, v in at(measure, **point).items()}
+    return xr.Dataset(values | {"cpu_seconds": ((), time.process_time() - start)})
 
 
 # ---- Finding experiments: the only names are import paths. ----

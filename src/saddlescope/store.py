@@ -25,6 +25,7 @@ from saddlescope.identity import storable
 from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.results import Results
 
+UNREADABLE = (OSError, KeyError, ValueError, TypeError, RuntimeError)  # what HDF5 raises on a damaged file
 RESULTS, VERDICTS, MANIFEST = "results.nc", "verdicts.json", "manifest.json"
 
 
@@ -34,11 +35,17 @@ def provenance() -> dict:
 
 
 def git_commit() -> str | None:
-    here = Path(__file__).parent
+    """The commit this source is checked out from, `-dirty` if changed; None where git does not track it."""
+    here = Path(__file__)
+    words = (
+        ["ls-files", "--error-unmatch", here.name],
+        ["describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
+    )
     try:
-        found = subprocess.run(
-            ["git", "-C", str(here), "rev-parse", "HEAD"], capture_output=True, text=True, timeout=10, check=True
-        )
+        for call in words:
+            found = subprocess.run(
+                ["git", "-C", str(here.parent), *call], capture_output=True, text=True, timeout=10, check=True
+            )
     except (OSError, subprocess.SubprocessError):
         return None
     return found.stdout.strip()
@@ -70,15 +77,19 @@ def load_results(path) -> Results:
         with xr.open_datatree(path, engine="h5netcdf") as tree:
             tree = tree.load()
             return Results(tree["measured"].to_dataset(), tree["predicted"].to_dataset())
-    except (OSError, KeyError, ValueError) as error:
+    except UNREADABLE as error:
         raise Refusal(f"{path} is not a whole result of ours ({error}): run the experiment again.") from None
 
 
 def attributes(path) -> dict:
     """Key, title, versions, commit, times of a stored result."""
-    check(results_file(path))
-    with xr.open_datatree(results_file(path), engine="h5netcdf") as tree:
-        return dict(tree.attrs)
+    path = results_file(path)
+    check(path)
+    try:
+        with xr.open_datatree(path, engine="h5netcdf") as tree:
+            return dict(tree.attrs)
+    except UNREADABLE as error:
+        raise Refusal(f"{path} is not a whole result of ours ({error}): run the experiment again.") from None
 
 
 def results_file(path) -> Path:

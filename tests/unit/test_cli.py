@@ -54,6 +54,10 @@ BAD = {
     "range backwards": (["run", "simplicity.fig1b", "--axis", "seed=4..0"], "goes upwards"),
     "no seeds": (["run", "simplicity.fig1d", "--seeds", "0"], "must be a positive number"),
     "no workers": (["run", "simplicity.fig1d", "--quick", "--workers", "0"], "positive number of processes"),
+    "value of an axis": (["run", "simplicity.fig1b", "--axis", "target=bogus"], "cannot be run at target = bogus"),
+    "value twice": (["run", "simplicity.fig1d", "--axis", "seed=0,0"], "has a value twice"),
+    "out is a file": (["run", "simplicity.fig1d", "--quick", "--out", "empty.csv"], "empty.csv"),
+    "not a result": (["show", "text.csv"], "text.csv"),
     "not a number": (["run", "simplicity.fig1d", "--seeds", "x"], "valid integer"),
     "unknown option": (["run", "simplicity.fig1d", "--qick"], "--qick"),
     "unknown command": (["rnu"], "rnu"),
@@ -79,19 +83,19 @@ def test_bad_input_is_one_sentence_and_status_2(saddlescope, tmp_path, name):
     assert err.startswith("saddlescope: ")
     assert err.count("\n") == 1
     assert "Traceback" not in out + err
-    assert not (tmp_path / "saddlescope-results").exists()
+    assert not list(tmp_path.rglob("*.json"))
 
 
 def test_run_writes_everything_and_show_reads_it(saddlescope, tmp_path):
     status, out, err = saddlescope("run", "simplicity.fig1d", "--quick", "--out", "here")
     assert status == 0, err
-    folder = tmp_path / "here" / "simplicity.fig1d"
+    folder = tmp_path / "here" / "simplicity.fig1d.quick"
     names = {"results.nc", "verdicts.json", "figure.png", "figure.pdf", "index.html", "manifest.json"}
     assert {p.name for p in folder.iterdir()} == names
     assert "holds: The loss drops exactly twice." in out
     status, out, _ = saddlescope("show", folder)
     assert status == 0
-    for word in ("drops over all 2 runs: 2 drops in 2", "clean", "verdicts:", '"init_seed": 0'):
+    for word in ("drops over all 2 runs: 2 in 2 runs", "clean", "verdicts:", '"init_seed": 0'):
         assert word in out
     status, out, _ = saddlescope("list", "--out", "here")
     assert "4 of 4 claims hold (yours, quick, 2 runs)" in out
@@ -103,7 +107,7 @@ def test_json_and_seeds(saddlescope):
     found = json.loads(out)
     assert status == 0
     assert found["key"] == "simplicity.fig1d"
-    assert found["as_recorded"] is True
+    assert found["as_recorded"] is None
     assert {v["runs"] for v in found["verdicts"]} == {1}
 
 
@@ -122,7 +126,7 @@ def test_show_a_key(saddlescope):
     status, out, _ = saddlescope("show", "simplicity.fig1b")
     assert status == 0
     assert "LinearUnits" in out
-    assert "recorded verdicts:" in out
+    assert "recorded verdicts (full):" in out
 
 
 def test_stages_of_a_file_and_of_a_stored_run(saddlescope, tmp_path, stored):
@@ -146,6 +150,17 @@ def test_a_store_file_cut_in_half_is_named_and_not_trusted(saddlescope, tmp_path
     assert status == 2
     assert "results.nc is damaged" in err
     assert err.count("\n") == 1
+    (copy / store.MANIFEST).unlink()
+    for what, sentence in ((copy, "not a finished result"), (file, "not a whole result")):
+        status, _, err = saddlescope("show", what)
+        assert status == 2
+        assert sentence in err
+
+
+def test_an_axis_of_ones_own_is_judged_where_it_can_be(saddlescope):
+    status, out, _ = saddlescope("run", "simplicity.fig1b", "--axis", "target=diagonal", "--axis", "seed=0..1")
+    assert status == 0
+    assert "not tested, for want of runs: 3 of 8 claims" in out
 
 
 def test_ctrl_c_is_a_sentence_too(saddlescope, monkeypatch):

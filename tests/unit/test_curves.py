@@ -72,11 +72,10 @@ def test_a_row_of_ours_is_cut_at_its_length(tmp_path):
 BROKEN = {
     "empty.csv": (b"", "is empty"),
     "blank.csv": (b"\n\n", "is empty"),
-    "header.csv": (b"step,loss\n", "no numbers"),
+    "header.csv": (b"step,loss\n", "no numbers in column 'loss'"),
     "text.csv": (b"step,loss\n0,1\n1,oops\n", r"'oops' where a number should be, in line 3, column 'loss'"),
-    "hole.csv": (b"step,loss\n0,1\n1\n", r"'' where a number should be, in line 3"),
     "binary.csv": (b"\xff\xfe\x00\x81", "is not text"),
-    "bad.npz": (b"PK\x03\x04 nothing", "damaged or not a plain NPZ"),
+    "bad.npz": (b"PK\x03\x04 nothing", "damaged, or holds more than plain arrays"),
     "bad.nc": (b"\x89HDF\r\n\x1a\n nothing", "damaged or not a NetCDF"),
     "model.pt": (b"x", "not a kind of file we read"),
 }
@@ -92,6 +91,29 @@ def test_broken_files_are_named_with_what_is_wrong(tmp_path, name):
     assert "\n" not in str(caught.value)
 
 
+def test_a_log_as_loggers_write_it(tmp_path):
+    """Several columns, some text, some cells empty, an epoch that repeats."""
+    (tmp_path / "log.csv").write_text(
+        "epoch,step,train_loss,val_loss,when\n0,0,3,,mon\n0,10,2,,mon\n0,10,,9,tue\n1,20,1,,tue\n1,20,,8,wed\n"
+    )
+    times, loss, name = read_curve(tmp_path / "log.csv")
+    assert (times.tolist(), loss.tolist(), name) == ([0, 10, 20], [3, 2, 1], "train_loss")
+    times, loss, _ = read_curve(tmp_path / "log.csv", column="val_loss", time="epoch")
+    assert (times.tolist(), loss.tolist()) == ([0, 1], [9, 8])
+
+
+def test_what_is_saved_has_its_own_length_and_time(tmp_path):
+    rows = np.array([[3, 2, 1], [3, np.nan, np.nan]])
+    measured = xr.Dataset(
+        {"full_loss": (("run", "saved"), rows), "saved_length": ("run", [3, 1]), "length": ("run", [90, 4])},
+        {"saved_epoch": (("run", "saved"), [[0, 40, 90], [0, -1, -1]])},
+    )
+    xr.DataTree.from_dict({"measured": measured}).to_netcdf(tmp_path / "r.nc", engine="h5netcdf")
+    times, loss, _ = read_curve(tmp_path / "r.nc", column="full_loss[0]")
+    assert (times.tolist(), loss.tolist()) == ([0, 40, 90], [3, 2, 1])
+    assert read_curve(tmp_path / "r.nc", column="full_loss[1]")[1].tolist() == [3]
+
+
 def test_missing_files_and_columns(tmp_path):
     with pytest.raises(Refusal, match="There is no file"):
         read_curve(tmp_path / "none.csv")
@@ -104,7 +126,7 @@ def test_missing_files_and_columns(tmp_path):
 
 def test_pickles_are_not_opened(tmp_path):
     np.savez(tmp_path / "evil.npz", loss=np.array([print], dtype=object))
-    with pytest.raises(Refusal, match="not a plain NPZ"):
+    with pytest.raises(Refusal, match="more than plain arrays"):
         read_curve(tmp_path / "evil.npz")
 
 

@@ -52,7 +52,14 @@ def test_flow_that_blows_up_is_marked():
     assert "diverged" in str(run["status"].values)
 
 
+def test_the_gap_is_the_largest_and_divergence_is_not_hidden():
+    runs = flow_gap(setting(GradientDescent(4e-3), 100))
+    assert float(runs["gap"]) == np.abs(runs["descent"].values - runs["flow"].values).max()
+    wild = flow_gap(linear_setting(net=LinearUnits(5, 1.0), optimiser=GradientDescent(50.0), steps=10))
+    assert not np.isfinite(float(wild["gap"]))
+
+
 def test_gap_is_of_full_batch_descent_only():
-    for bad in (minibatch_setting(), linear_setting(optimiser=GradientDescent(0.01, momentum=0.5))):
+    for bad in (minibatch_setting(), linear_setting(optimiser=GradientDescent(0.01, clip=1.0))):
         with pytest.raises(Refusal, match="limit of full-batch descent"):
             flow_gap(bad)

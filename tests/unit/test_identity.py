@@ -49,6 +49,16 @@ def test_a_lambda_has_a_form_but_cannot_be_rebuilt():
         build(stored)
 
 
+def test_lambdas_and_classes_of_ones_own_differ_by_what_they_do():
+    power = 2
+    forms = [form(Holder(f)) for f in (lambda x: x, lambda x: x**3, lambda x: x**power)]
+    assert len({content_hash(f) for f in forms}) == 3
+    assert form(Holder(1))["source"], "a class outside the package enters with its source"
+    changed = form(Holder(1)) | {"source": "0" * 64}
+    with pytest.raises(Refusal, match=r"source of .*Holder has changed"):
+        build(changed)
+
+
 @pytest.mark.parametrize("name", ["turtle.Turtle", "os.system", "saddlescope.setting.Missing", "builtins.object"])
 def test_a_file_can_name_but_never_import(name):
     loaded = set(sys.modules)

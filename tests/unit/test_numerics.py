@@ -15,7 +15,9 @@ from cases import linear_setting, minibatch_setting
 
 from saddlescope import numerics
 from saddlescope.identity import digest
+from saddlescope.nets import LinearUnits
 from saddlescope.sweeps import sweep
+from saddlescope.tasks import LinearTeacher
 from saddlescope.training import train
 
 RECORDED = {
@@ -64,6 +66,17 @@ def test_same_bits_in_a_second_process():
     folder = str(Path(__file__).parents[1])
     child = subprocess.run([sys.executable, "-c", CHILD, folder], capture_output=True, text=True, check=True)
     assert json.loads(child.stdout.replace("'", '"')) == here
+
+
+def wide_setting(seed):
+    """Large enough for BLAS to use several threads, if it may."""
+    teacher = LinearTeacher(np.eye(10, 400), np.eye(400) + 0.1, samples=2000)
+    return linear_setting(task=teacher, net=LinearUnits(5, 0.1), steps=3, seed=seed)
+
+
+def test_same_bits_of_large_data_in_workers():
+    alone, beside = (sweep(wide_setting, [{"seed": 0}, {"seed": 1}], workers=n) for n in (1, 2))
+    np.testing.assert_array_equal(alone["loss"], beside["loss"])
 
 
 def test_same_bits_beside_others_in_workers():

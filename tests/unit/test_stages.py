@@ -1,7 +1,9 @@
 """Stages of made curves whose answers are known."""
 
 import numpy as np
+import pandas as pd
 import pytest
+import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -95,6 +97,7 @@ NOTHING = {
     "constant": (np.full(50, 3.0), []),
     "zero": (np.zeros(50), []),
     "rising": (T, []),
+    "rising stairs": (staircase(T, [1000, 2500], [0.05, 0.55, 1.55], 10), []),
     "noise": (1 + 0.1 * np.random.default_rng(0).standard_normal(3000), []),
     "noisy line": (2 - T / 4000 + 0.05 * np.random.default_rng(1).standard_normal(len(T)), ["slope"]),
 }
@@ -106,6 +109,39 @@ def test_no_stage_at_all(name):
     found = find_stages(loss)
     assert found.n_drops == 0
     assert [d.kind for d in found.drops] == kinds
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.02, 0.05])
+def test_equal_falls_in_noise(noise):
+    """Near the top a fall is a small share of the level; it must be seen beside the larger shares below."""
+    x = np.arange(4000.0)
+    loss = staircase(x, 4000 * np.arange(1, 9) / 9, np.arange(9, 0, -1), 8)
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        assert find_stages(loss * (1 + noise * rng.standard_normal(len(x)))).n_drops == 8
+
+
+def test_a_noisy_exponential_has_no_drops():
+    for n in (200, 300, 400):
+        decay = np.exp(-8 * np.arange(n) / n)
+        for seed in range(5):
+            rng = np.random.default_rng(seed)
+            assert find_stages(decay * (1 + 0.02 * rng.standard_normal(n))).n_drops == 0
+
+
+def test_a_drop_before_a_later_rise_keeps_its_level():
+    x = np.arange(3000.0)
+    loss = staircase(x, [600, 1800], [2, 0.55, 0.05], 15) + np.where(x > 2300, 0.6, 0)
+    found = find_stages(loss)
+    assert found.n_drops == 2
+    assert found.drops[1].after == pytest.approx(0.05, rel=0.01)
+    assert all(d.before > d.after for d in found.drops)
+
+
+def test_the_index_of_a_series_or_data_array_is_its_time():
+    x, centres, _, loss = even(2)
+    for curve in (xr.DataArray(loss, {"epoch": 10 * x}, "epoch"), pd.Series(loss, 10 * x)):
+        np.testing.assert_allclose([d.at for d in find_stages(curve).drops], 10 * centres, rtol=1e-3)
 
 
 def test_initial_slope_is_told_apart():
@@ -208,7 +244,7 @@ def test_bad_input_is_refused():
     for wrong, sentence in (
         ({"min_fall": 0}, "`min_fall` is a share"),
         ({"prominence": 1}, "a factor above 1"),
-        ({"smooth": -1}, "0 or more"),
+        ({"smooth": -1}, "0 to 1e6"),
         ({"time": ["a", "b", "c"]}, "row of numbers"),
     ):
         with pytest.raises(Refusal, match=sentence):

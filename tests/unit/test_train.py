@@ -9,12 +9,12 @@ import equinox as eqx
 import jax
 import numpy as np
 import pytest
-from cases import linear_setting, minibatch_setting, relu_setting
+from cases import TWO_POINTS, linear_setting, minibatch_setting, relu_setting
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from saddlescope.nets import LinearUnits, Net, Tanh, Units
-from saddlescope.observables import FullLoss, GradientNorm, Parameters
+from saddlescope.observables import FullLoss, GradientNorm, Observable, Parameters
 from saddlescope.optimisers import (
     Adam,
     GradientDescent,
@@ -24,7 +24,8 @@ from saddlescope.optimisers import (
     StepDecay,
 )  # fmt: skip
 from saddlescope.refusal import Refusal
-from saddlescope.tasks import Cosine, LinearTeacher
+from saddlescope.setting import Setting
+from saddlescope.tasks import Cosine, LinearTeacher, Moments, Samples
 from saddlescope.training import engine_for, every, jax_loop, log_spaced, on_cut, train
 from saddlescope.training.save_at import SaveAt
 
@@ -111,6 +112,8 @@ def test_full_batch_is_the_loop_written_out():
 
 def test_moments_give_the_curve_of_the_samples():
     teacher = LinearTeacher(((1, 0), (0, 0.5)), ((1, 1), (1, 4)), samples=500)
+    assert isinstance(engine_for(linear_setting(task=teacher)).statistics, Moments)
+    assert isinstance(engine_for(linear_setting(task=teacher, reduce=False)).statistics, Samples)
     reduced = train(linear_setting(task=teacher, steps=1500))["loss"].values
     sampled = train(linear_setting(task=teacher, steps=1500, reduce=False))["loss"].values
     assert np.abs(reduced - sampled).max() < 1e-10
@@ -202,6 +205,8 @@ def test_resume_gives_the_same_bits(tmp_path, make, optimiser):
     for after in (0, 1, 3):
         with pytest.raises(KeyboardInterrupt):
             interrupted(setting, tmp_path / "run.npz", after, observe, save_at)
+    with np.load(tmp_path / "run.npz") as file:
+        assert len(file["history.losses"]) >= 4, "there must be something to resume from"
     resumed = train(setting, observe, save_at, checkpoint=tmp_path / "run.npz")
     times = ["cpu_seconds", "wall_seconds"]
     assert resumed.drop_vars(times).identical(whole.drop_vars(times))
@@ -273,6 +278,44 @@ def test_checkpoints_of_others_and_damaged_ones_are_refused(tmp_path):
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(Refusal, match="damaged"):
         train(linear_setting(), checkpoint=path)
+
+
+def test_a_stop_rule_does_not_depend_on_what_is_saved():
+    setting = linear_setting(steps=100, stop=(LearningRateBelow(0.1),))
+    assert train(setting).sizes["step"] == train(setting, (), SaveAt((5,))).sizes["step"] == 2
+
+
+class Root(Net):
+    """√w at one sample: its gradient at w = 0 is infinite, so that the first step ends in nothing."""
+
+    def init(self, rng, inputs, outputs):
+        return {"w": np.zeros((inputs, outputs))}
+
+    def __call__(self, params, x):
+        return x @ params["w"] ** 0.5
+
+
+@pytest.mark.parametrize("batch", [None, 2])
+def test_divergence_in_the_very_last_step_is_seen(batch):
+    budget = {"steps": 1} if batch is None else {"epochs": 1, "batch": batch}
+    run = train(Setting(TWO_POINTS, Root(), GradientDescent(0.1), **budget))
+    assert str(run["status"].values).startswith("diverged")
+    assert run["event_kind"].values.tolist() == ["diverged"]
+
+
+def test_names_of_observables_are_their_own():
+    for bad in ((FullLoss(), FullLoss()), (Named(),)):
+        with pytest.raises(Refusal, match="names of their own"):
+            train(linear_setting(), bad)
+    with pytest.raises(Refusal, match="One `after` for all cuts"):
+        on_cut(5) | on_cut(10)
+
+
+class Named(Observable):
+    name = "loss"
+
+    def __call__(self, snapshot):
+        return snapshot.lr
 
 
 def test_save_times():

@@ -19,9 +19,7 @@ def check_units(units, scale):
     refuse_unless(
         isinstance(units, int) and units > 0, f"`units`, the width, must be a positive whole number; got {units}."
     )
-    refuse_unless(
-        0 < scale < math.inf, f"`scale`, the deviation of initial weights, must be positive; got {scale}."
-    )
+    refuse_unless(0 < scale < math.inf, f"`scale`, the deviation of initial weights, must be positive; got {scale}.")
 
 
 def draw_units(rng, units, scale, inputs, outputs):

@@ -24,15 +24,16 @@ def write_contents(out):
     found = []
     for file in sorted(Path(out).glob(f"*/{VERDICTS}")):
         verdicts, about = load_verdicts(file)
-        found.append((about["key"], about["title"], verdicts))
+        found.append((file.parent.name, about["title"], verdicts))
     write_bytes(Path(out) / "index.html", contents(found).encode())
 
 
 def run_to_folder(key, scale, axes, out, workers=1, quiet=False):
-    """Run one experiment into out/key and return the folder and the verdicts. `axes` replace those of the scale."""
+    """Run one experiment into out/key (or out/key.quick); the folder and the verdicts. `axes` replace the scale's."""
     experiment = find(key)
     experiment.check_axes(axes)
-    folder = Path(out) / key
+    folder = Path(out) / (key if scale == "full" else f"{key}.{scale}")
+    folder.mkdir(parents=True, exist_ok=True)  # a place that cannot be written to is found out before the runs
     wall, cpu = time.perf_counter(), time.process_time()
     results = experiment.run({**getattr(experiment, scale), **axes}, workers, quiet)
     trained = float(results.measured.cpu_seconds.sum()) if workers > 1 and "cpu_seconds" in results.measured else 0.0

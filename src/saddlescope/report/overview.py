@@ -8,7 +8,7 @@ import numpy as np
 from saddlescope import store
 from saddlescope.claims import stages_of
 from saddlescope.experiment import find, matching
-from saddlescope.refusal import refuse_unless
+from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.report.record import recorded
 from saddlescope.results import Results
 from saddlescope.sweeps import grid
@@ -26,8 +26,12 @@ def cost(record) -> str:
 
 def latest(key, out) -> str:
     """The verdicts of the user's own last run, else the recorded ones."""
-    own = Path(out) / key / store.VERDICTS
-    found, whose = (store.load_verdicts(own), "yours") if own.is_file() else (recorded(key, "full"), "recorded")
+    found, whose = recorded(key, "full"), "recorded"
+    if folder := finished(key, out):
+        try:
+            found, whose = store.load_verdicts(folder / store.VERDICTS), "yours"
+        except Refusal as error:
+            return str(error)
     if found is None:
         return "no verdicts stored yet"
     verdicts, about = found
@@ -35,7 +39,13 @@ def latest(key, out) -> str:
     return f"{good} of {len(verdicts)} claims hold ({whose}, {about['scale']}, {about['runs']} runs)"
 
 
-def describe_key(key) -> str:
+def finished(key, out):
+    """The folder of the user's own last run of an experiment, full before quick, if it is whole."""
+    folders = [Path(out) / key, Path(out) / f"{key}.quick"]
+    return next((f for f in folders if (f / store.MANIFEST).is_file()), None)
+
+
+def describe_key(key, out) -> str:
     """Setting of the first point, axes and recorded verdicts of an experiment."""
     names = matching(key)
     refuse_unless(len(names) == 1, f"`show` takes one experiment, {key!r} names {len(names)}: {', '.join(names)}.")
@@ -47,7 +57,9 @@ def describe_key(key) -> str:
     if experiment.setting is not None:
         lines.append(f"first setting:\n{experiment.setting(**grid(**experiment.full)[0])}")
     if record := recorded(names[0], "full"):
-        lines += ["recorded verdicts:", *(f"  {v}" for v in record[0])]
+        lines += ["recorded verdicts (full):", *(f"  {v}" for v in record[0])]
+    if folder := finished(names[0], out):
+        lines += [f"your run in {folder}:", *stage_lines(store.load_results(folder))]
     return "\n".join(lines)
 
 
@@ -58,6 +70,10 @@ def span(values):
 
 def describe_stored(path) -> str:
     """Provenance, runs, stages of each run with a loss curve, and verdicts of a stored result."""
+    refuse_unless(
+        not Path(path).is_dir() or (Path(path) / store.MANIFEST).is_file(),
+        f"{path} is not a finished result (it has no {store.MANIFEST}): run the experiment again.",
+    )
     about, results = store.attributes(path), store.load_results(path)
     measured = results.measured
     lines = [f"{about.get('key')} ({about.get('scale')}): {about.get('title')}, {measured.sizes['run']} runs"]
@@ -82,5 +98,5 @@ def stage_lines(results: Results, most=3):
         label = ", ".join(f"{a} = {run[a].values}" for a in axes)
         lines.append(f"stages of {label} ({run.status.values}):\n{stages_of(run)}")
     counts, runs_with = np.unique([stages_of(run).n_drops for run in runs], return_counts=True)
-    spread = ", ".join(f"{c} drops in {n}" for c, n in zip(counts, runs_with, strict=True))
+    spread = ", ".join(f"{c} in {n} run{'s' if n > 1 else ''}" for c, n in zip(counts, runs_with, strict=True))
     return [*lines, f"drops over all {len(runs)} runs: {spread}"]

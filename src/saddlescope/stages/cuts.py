@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.signal import find_peaks
 
-from saddlescope.stages.noise import RESOLUTION, level_of, quantum
+from saddlescope.stages.noise import RESOLUTION, blurred, level_of, quantum
 from saddlescope.stages.value import Drop, Plateau
 
 
@@ -108,14 +108,20 @@ class Cuts:
         for i, v in enumerate(valleys):
             if v is not None:
                 near = [self.log_rate[p] for p in self.peaks[max(i - 1, 0) : i + 1]]
-                flatness = float(np.exp(self.log_rate[v] - np.mean(near))) if near else 0.0
+                flatness = float(np.exp(self.log_rate[v] - np.mean(near))) if near else self.spread()
                 start, end = drops[i - 1].end if i else time[0], drops[i].start if i < len(drops) else time[-1]
                 plateaus.append(Plateau(float(start), float(end), float(time[v]), float(levels[i]), flatness))
         return drops, tuple(plateaus)
 
+    def spread(self):
+        """Without any drop: how far the smoothed loss moves, as a share of its level."""
+        smooth = blurred(self.loss, self.width)
+        return float(np.ptp(smooth) / level_of(smooth).mean())
+
     def drop(self, p, valleys, levels, time, scale):
         (a, b), (before, after) = valleys, levels
         start, end = self.span(valleys)
+        start = 0 if a is None else start
         kind = "slope" if a is None else "unfinished" if b is None else "drop"
         rate = float(scale * np.exp(self.log_rate[p]))
         return Drop(float(time[start]), float(time[end]), self.fastest(p, time), before, after, rate, kind)

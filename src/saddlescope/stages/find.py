@@ -1,7 +1,7 @@
 """Stages: the plateaus and drops of a loss curve, ours or anybody's.
 
-1. Noise: on a plateau a quarter of the steps rise by more than 0.954 s, for point noise of deviation s. Read off in
-   blocks, so that it may differ along the curve; a monotone curve has none.
+1. Noise: read off the fourth differences in blocks, so that it may differ along the curve; one that hardly ever rises
+   has none.
 2. Smoothing: a Gaussian as wide as brings the noise under 2 % of the level and the fastest fall to 45 times the rate
    of noise, at most 1/32 of the curve; none for a clean curve. The width is stated. Then a line from each record low
    to the next, so that a spike that comes back is no drop.
@@ -12,14 +12,14 @@
 
 A fall from the very start has no plateau before it and is a `slope`; one that the curve ends in is `unfinished`.
 Neither counts as a drop. Not seen: plateaus shorter than the smoothing, falls below 1e-12 of the whole, slow drops in
-noise of several per cent. A noisy decay of only some fifty points may be given drops it does not have.
+noise of several per cent. A slow power law or straight line in such noise may be given a drop it does not have.
 """
 
 import numpy as np
 
 from saddlescope.refusal import refuse_unless
 from saddlescope.stages.cuts import Cuts
-from saddlescope.stages.noise import point_noise, rates, smoothed, smoothing_width
+from saddlescope.stages.noise import blurred, level_of, lows, point_noise, rates, smoothing_width
 from saddlescope.stages.value import Plateau, Stages
 
 
@@ -30,7 +30,7 @@ def find_stages(loss, time=None, *, log_time=False, min_fall=0.05, prominence=5.
     """
     refuse_unless(0 < min_fall < 1, f"`min_fall` is a share of the level between 0 and 1, got {min_fall}.")
     refuse_unless(prominence > 1, f"`prominence` is a factor above 1, got {prominence}.")
-    refuse_unless(smooth is None or smooth >= 0, f"`smooth` is a width in points, 0 or more, got {smooth}.")
+    refuse_unless(smooth is None or 0 <= smooth < 1e6, f"`smooth` is a width in points, 0 to 1e6, got {smooth}.")
     loss, time, note = checked(loss, time, log_time)
     if len(loss) < 3 or np.all(loss == loss[0]):
         level = () if not len(loss) else (Plateau(time[0], time[-1], time[0], loss[0], 0.0),)
@@ -39,17 +39,28 @@ def find_stages(loss, time=None, *, log_time=False, min_fall=0.05, prominence=5.
     loss, clock, depth = loss / scale, np.log(time) if log_time else time, np.log(prominence)
     noise = point_noise(loss)
     width = smoothing_width(loss, clock, noise) if smooth is None else float(smooth)
-    curve = smoothed(loss, width)
+    smooth_loss = blurred(loss, width)
+    curve, left = lows(smooth_loss), noise / np.sqrt(1 + 3.545 * width)
     rate, floor = rates(curve, clock, noise, width)
     log_rate = np.log(np.maximum(rate, floor))
-    cuts = Cuts(loss, curve, clock, width, rate <= floor, log_rate, depth)
-    cuts.drop_small_falls(min_fall, noise / np.sqrt(1 + 3.545 * width))
+    low = smooth_loss - curve <= min_fall * level_of(curve) + 3 * left  # not on a spike or a later rise
+    cuts = Cuts(loss, curve, clock, width, (rate <= floor) & low, log_rate, depth)
+    cuts.drop_small_falls(min_fall, left)
     with np.errstate(over="ignore"):  # levels near the largest float
         return Stages(*cuts.stages(time, scale), width, note)
 
 
+def own_time(loss):
+    """The index of a pandas series or the coordinate of a data array, if it is one of numbers."""
+    index = getattr(loss, "index", None) if hasattr(loss, "iloc") else None
+    if hasattr(loss, "dims") and len(loss.dims) == 1 and loss.dims[0] in loss.coords:
+        index = loss.coords[loss.dims[0]]
+    return None if index is None or np.asarray(index).dtype.kind not in "fiu" else np.asarray(index)
+
+
 def checked(loss, time, log_time):
     """Finite floats and their times; the rest in words."""
+    time = own_time(loss) if time is None else time
     loss = np.asarray(loss)
     refuse_unless(
         loss.ndim == 1 and loss.dtype.kind in "fiub",
@@ -64,6 +75,9 @@ def checked(loss, time, log_time):
     end = bad[0] if bad.size else len(loss)
     note = f"not finite from point {end}" if bad.size else ""
     loss, time = loss[:end], time[:end]
-    refuse_unless(bool(np.all(np.diff(time) > 0)), "Time must increase from each point to the next; sort the curve.")
+    refuse_unless(
+        bool(np.all(np.diff(time) > 0)),
+        "Time must increase from each point to the next; sort the curve, or name another time column.",
+    )
     refuse_unless(not log_time or not len(time) or time[0] > 0, "Log time needs positive times; start at 1.")
     return loss, time, note

@@ -5,6 +5,7 @@ from scipy.ndimage import gaussian_filter1d, maximum_filter1d, uniform_filter1d
 
 NOISE_SHARE = 0.02  # of the level, after smoothing
 STANDS_OUT = 45  # times the rate of noise, for the fastest drop
+RISES = 0.02  # of the steps go up, where there is noise
 LEAST = 2.0  # points of smoothing, where there is noise at all
 RESOLUTION = 1e-12  # of the curve's whole range: what is smaller is not seen
 
@@ -25,15 +26,20 @@ def quantum(loss):
 
 
 def point_noise(loss):
-    """The deviation of point noise along the curve, from how much it rises; at least that of rounding.
+    """The deviation of point noise along the curve; at least that of rounding.
 
-    A steep fall hides rises, so the noise of a block, as a share of its level, is the largest of it and its neighbours.
+    For point noise of deviation s the fourth difference has √70 s, and smooth curves hardly any. Its median over blocks
+    of a hundred points is blind to sharp drops. A curve that hardly ever rises has no noise: what it shows is its
+    shape. A steep fall hides noise, so a block's, as a share of its level, is the largest of it and its neighbours.
     """
     step, level = np.diff(loss), level_of(loss)
     blocks = np.array_split(np.arange(len(step)), max(1, len(step) // 100))
-    rises = np.array([max(0.0, np.quantile(step[b], 0.75)) / 0.954 / np.mean(level[b]) for b in blocks])
-    share = np.interp(np.arange(len(loss)), [b.mean() for b in blocks], maximum_filter1d(rises, 3))
-    return np.maximum(share * level, quantum(loss) / np.sqrt(12))
+    fourth = np.pad(np.abs(np.diff(loss, 4)), (2, 1), mode="edge") if len(loss) > 8 else np.zeros(len(step))
+    share = [np.median(fourth[b]) / 5.64 / np.mean(level[b]) for b in blocks]
+    rises = np.array([np.mean(step[b] > 0) for b in blocks])
+    share = np.where(maximum_filter1d(rises, 3) > RISES, share, 0.0)
+    along = np.interp(np.arange(len(loss)), [b.mean() for b in blocks], maximum_filter1d(share, 3))
+    return np.maximum(along * level, quantum(loss) / np.sqrt(12))
 
 
 def smoothing_width(loss, clock, noise):
@@ -43,22 +49,25 @@ def smoothing_width(loss, clock, noise):
         return 0.0
     most, width = len(loss) / 32, max(LEAST, (share / NOISE_SHARE) ** 2 / 3.545)
     while width < most:
-        rate, floor = rates(smoothed(loss, width), clock, noise, width)
+        rate, floor = rates(lows(blurred(loss, width)), clock, noise, width)
         if np.max(rate / floor) >= STANDS_OUT:
             break
         width *= 1.5
     return float(min(width, most))
 
 
-def smoothed(loss, width):
-    """Gaussian (three boxes, if wide), then a line from each record low to the next: a spike is no drop."""
+def blurred(loss, width):
+    """A Gaussian; three boxes, if it is wide."""
     if width > 20:
         for _ in range(3):
             loss = uniform_filter1d(loss, round(np.sqrt(4 * width**2 + 1)), mode="nearest")
-    elif width:
-        loss = gaussian_filter1d(loss, width, mode="nearest")
-    low = np.minimum.accumulate(loss)
-    records = np.flatnonzero(loss <= low)
+        return loss
+    return gaussian_filter1d(loss, width, mode="nearest") if width else loss
+
+
+def lows(loss):
+    """A line from each record low to the next: a spike that comes back is no drop."""
+    records = np.flatnonzero(loss <= np.minimum.accumulate(loss))
     return np.interp(np.arange(len(loss)), records, loss[records])
 
 

@@ -86,7 +86,7 @@ def draw(results):
     figure, axes = plt.subplots(2, 1, figsize=(6.5, 5), sharex=True)
     for measured, _ in results.select(lr=STEADY).runs():
         axes[0].semilogy(measured.loss.values, color=BLUE, lw=0.7)
-        axes[1].semilogy(measured.learning_rate.values, color=BLUE, lw=0.7)
+        axes[1].semilogy(measured.learning_rate.values, color=BLUE, lw=0.7, drawstyle="steps-post")
         cuts = measured.event_epoch.values[measured.event_kind.values.astype(str) == "cut"] - 1
         axes[0].semilogy(cuts, measured.loss.values[cuts], ".", color=ORANGE, ms=4)
     axes[0].set(ylabel="epoch loss", title="halving on stagnation: one line a seed, a dot a cut")
