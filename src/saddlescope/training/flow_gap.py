@@ -19,5 +19,5 @@ def flow_gap(setting, rtol=1e-9, atol=1e-14) -> xr.Dataset:
     refuse_unless(plain, "The flow is the limit of full-batch descent without momentum or clipping.")
     flow = eqx.tree_at(lambda s: s.optimiser, setting, GradientFlow(setting.optimiser.lr, rtol, atol))
     descent, limit = (train(s, quiet=True)["loss"] for s in (setting, flow))
-    gap = np.abs(descent - limit).max(skipna=False) if descent.size == limit.size else np.inf  # one diverged
+    gap = np.max(np.abs(descent.values - limit.values)) if descent.size == limit.size else np.inf  # one diverged
     return xr.Dataset({"descent": descent.rename(step="descent_step"), "flow": limit, "gap": gap})

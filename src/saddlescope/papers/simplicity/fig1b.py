@@ -41,7 +41,9 @@ def draw(results):
     figure = plt.figure(figsize=(8.5, 7.5))
     grid = figure.add_gridspec(3, 4)
     for column, (target, name) in enumerate({"identity": "I", "diagonal": "diag(1, ½)"}.items()):
-        part, left = results.select(target=target), 2 * column
+        both, left = results.select(target=target), 2 * column
+        part = results.select(target=target, data="population")
+        part = part if part.measured.sizes["run"] else both
         if not part.measured.sizes["run"]:
             continue
         loss_panel(figure.add_subplot(grid[0, left : left + 2]), part, f"{'AB'[column]}  $W^*$ = {name}")
