@@ -18,6 +18,25 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 OUT = "saddlescope-results"
+
+
+def show_version(wanted: bool):
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"saddlescope {version('saddlescope')}")
+        raise typer.Exit()
+
+
+@app.callback()
+def main_options(
+    _: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version.")
+    ] = False,
+):
+    pass
+
+
 Out = Annotated[Path, typer.Option(help="Folder for the results, one folder an experiment.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar.")]
 

@@ -122,6 +122,10 @@ def test_a_verdict_that_differs_from_the_record_is_status_1(saddlescope, monkeyp
     assert err.count("not as recorded") == len(fig1d.experiment.claims)
 
 
+def test_version(saddlescope):
+    assert saddlescope("--version")[:2] == (0, "saddlescope 0.1.0\n")
+
+
 def test_show_a_key(saddlescope):
     status, out, _ = saddlescope("show", "simplicity.fig1b")
     assert status == 0

@@ -303,6 +303,18 @@ def test_divergence_in_the_very_last_step_is_seen(batch):
     assert run["event_kind"].values.tolist() == ["diverged"]
 
 
+def test_arguments_of_another_kind_are_refused():
+    for bad, sentence in (
+        (dict(save_at=[0, 10]), "`save_at` must be of the kind SaveAt"),
+        (dict(observe=[Parameters]), "of the kind Observable"),
+    ):
+        with pytest.raises(Refusal, match=sentence):
+            train(linear_setting(), **bad)
+    with pytest.raises(Refusal, match="of the kind Setting"):
+        train(TWO_POINTS)
+    assert "full_loss" in train(linear_setting(steps=3), FullLoss())
+
+
 def test_names_of_observables_are_their_own():
     for bad in ((FullLoss(), FullLoss()), (Named(),)):
         with pytest.raises(Refusal, match="names of their own"):

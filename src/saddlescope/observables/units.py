@@ -5,10 +5,12 @@ from typing import final
 import jax.numpy as jnp
 
 from saddlescope.observables.observable import Observable
+from saddlescope.refusal import refuse_unless
 
 
 def unit_weights(params):
     """One row a unit: v_i then u_i."""
+    refuse_unless({"u", "v"} <= set(params), f"This reads units (u, v), but the net has {', '.join(params)}.")
     return jnp.concatenate([params["v"], params["u"]], axis=1)
 
 

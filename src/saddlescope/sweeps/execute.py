@@ -4,11 +4,17 @@ import multiprocessing
 import os
 import signal
 from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 
 from saddlescope import ONE_THREAD
-from saddlescope.refusal import refuse_unless
+from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.training.progress import Progress
+
+LOST = (
+    "A worker process died: it was killed, ran out of memory, or started this script again because the script does not "
+    "guard its work by `if __name__ == '__main__':`."
+)
 
 
 def execute(function, jobs, workers=1, quiet=False, title="runs"):
@@ -21,6 +27,8 @@ def execute(function, jobs, workers=1, quiet=False, title="runs"):
             try:
                 futures = [pool.submit(function, *job) for job in jobs]
                 return list(watched(bar, (f.result() for f in futures)))
+            except BrokenProcessPool:
+                raise Refusal(LOST) from None
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise

@@ -9,9 +9,10 @@ import xarray as xr
 
 from saddlescope import numerics
 from saddlescope.identity import storable
-from saddlescope.observables.observable import Snapshot
+from saddlescope.observables.observable import Observable, Snapshot
 from saddlescope.optimisers import GradientFlow
 from saddlescope.refusal import refuse_unless
+from saddlescope.setting import Setting
 from saddlescope.training.checkpoint import identity, read_checkpoint, write_checkpoint
 from saddlescope.training.flow import Flow
 from saddlescope.training.history import History
@@ -36,9 +37,11 @@ def train(setting, observe=(), save_at=None, *, checkpoint=None, per_step=False,
     `checkpoint` is a file: the run continues from it if it is there, and keeps it up to date. `per_step` keeps the
     loss of each minibatch step too. A run that stops being finite is a result: marked, with all that was measured.
     """
-    save_at = save_at or SaveAt()
+    observe = (observe,) if isinstance(observe, Observable) else tuple(observe)
+    save_at = SaveAt() if save_at is None else save_at
+    check_kinds(setting, observe, save_at)
     save_at.check_within(setting)
-    run = Run(setting, tuple(observe), save_at, per_step)
+    run = Run(setting, observe, save_at, per_step)
     who = identity(run)
     refuse_unless(
         checkpoint is None or storable(setting.to_json()), "A setting with a lambda runs but is not stored: name it."
@@ -57,6 +60,13 @@ def train(setting, observe=(), save_at=None, *, checkpoint=None, per_step=False,
         if checkpoint is not None and run.whole:
             write_checkpoint(checkpoint, who, run.state, run.history)
     return run.dataset()
+
+
+def check_kinds(setting, observe, save_at):
+    given = {"setting": (setting, Setting), "save_at": (save_at, SaveAt)}
+    given |= {f"observe[{i}]": (o, Observable) for i, o in enumerate(observe)}
+    for name, (value, kind) in given.items():
+        refuse_unless(isinstance(value, kind), f"`{name}` must be of the kind {kind.__name__}, got {value!r}.")
 
 
 class Run:
