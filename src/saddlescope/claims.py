@@ -46,12 +46,18 @@ class Verdict:
     not_finite: int
     note: str = ""
 
+    @property
+    def lost(self) -> str:
+        return f"{self.not_finite} of {self.runs} not finite"
+
+    @property
+    def why(self) -> str:
+        """The note, where the claim fails."""
+        return "" if self.holds else self.note
+
     def __str__(self):
-        lost = f"; {self.not_finite} of {self.runs} runs not finite" if self.not_finite else ""
-        why = f" Why: {self.note}" if self.note and not self.holds else ""
-        return (
-            f"{'holds' if self.holds else 'DOES NOT HOLD'}: {self.sentence} [{self.where}] {self.evidence}{lost}.{why}"
-        )
+        word, why = "holds" if self.holds else "DOES NOT HOLD", f" Why: {self.why}" if self.why else ""
+        return f"{word}: {self.sentence} [{self.where}] {self.evidence}; {self.lost}.{why}"
 
 
 def judge(claims, results: Results) -> tuple[Verdict, ...]:

@@ -89,7 +89,7 @@ def test_a_diverged_run_counts_against_every_claim_and_is_counted(name):
     assert "1 of 2" in verdict.evidence
     assert verdict.runs == 2
     assert verdict.not_finite == 1
-    assert "1 of 2 runs not finite" in str(verdict)
+    assert "1 of 2 not finite" in str(verdict)
 
 
 @pytest.mark.parametrize("name", ["drops", "levels", "drop steps", "half", "widths"])

@@ -60,7 +60,6 @@ def page(key, experiment, scale, results, verdicts, about) -> str:
 
 def row(v):
     mark = '<td class="yes">✓ holds' if v.holds else '<td class="no">✗ does not hold'
-    lost = f" {v.not_finite} of {v.runs} runs not finite." if v.not_finite else ""
-    why = f"<br><b>Why:</b> {escape(v.note)}" if v.note and not v.holds else ""
+    why = f"<br><b>Why:</b> {escape(v.why)}" if v.why else ""
     claim = f"{escape(v.sentence)}<br><small>{escape(v.where)}</small>"
-    return f"<tr>{mark}<td>{claim}<td>{escape(v.evidence)}.{lost}{why}</tr>"
+    return f"<tr>{mark}<td>{claim}<td>{escape(v.evidence)}; {v.lost}.{why}</tr>"

@@ -33,8 +33,7 @@ def ledger(keys) -> str:
     rows = ["| claim | where | verdict | evidence |", "|---|---|---|---|"]
     for key in keys:
         for v in (recorded(key, "full") or ((), {}))[0]:
-            why = f" *Why:* {v.note}" if v.note and not v.holds else ""
-            lost = f"; {v.not_finite} of {v.runs} runs not finite" if v.not_finite else ""
+            why = f" *Why:* {v.why}" if v.why else ""
             mark = "holds" if v.holds else "**does not hold**"
-            rows.append(f"| {v.sentence} | `{key}`, {v.where} | {mark} | {v.evidence}{lost}.{why} |")
+            rows.append(f"| {v.sentence} | `{key}`, {v.where} | {mark} | {v.evidence}; {v.lost}.{why} |")
     return "\n".join(rows)
