@@ -284,6 +284,14 @@ def test_random_staircases_are_recovered(data):
     np.testing.assert_allclose([d.at for d in found.drops], centres, atol=0.02)
 
 
+def test_a_first_drop_hardly_faster_than_the_noise_has_a_plateau_before_it():
+    centres = np.cumsum([0.1015625, 0.1953125, 0.109375, 0.109375])
+    x = np.linspace(0, centres[-1] + 0.1, 3000)
+    loss = staircase(x, centres, np.cumprod([1, 0.75, 0.5, 0.5, 0.203125]), 0.004)
+    found = find_stages(loss * (1 + 0.05 * np.random.default_rng(0).standard_normal(len(x))), x)
+    assert [d.kind for d in found.drops] == ["drop"] * 4
+
+
 @settings(max_examples=20, deadline=None)
 @given(st.floats(1e-12, 1e12), st.floats(1e-6, 1e6), st.floats(-1e3, 1e3))
 def test_units_do_not_matter(loss_unit, time_unit, shift):

@@ -38,7 +38,11 @@ class Cuts:
         ends = [0, *self.peaks, len(self.log_rate) - 1]
         found: list[int | None] = [self.valley(a, b) for a, b in pairwise(ends)]
         for side, p in ((0, self.peaks[0]), (-1, self.peaks[-1])) if self.peaks else ():
-            if self.log_rate[found[side]] > self.log_rate[p] - self.depth:
+            part = slice(0, p) if side == 0 else slice(p + 1, None)
+            still = (
+                self.quiet[part].sum() > self.quiet[part].size / 2
+            )  # a plateau, if its noise is nearly the drop's rate
+            if self.log_rate[found[side]] > self.log_rate[p] - self.depth and not still:
                 found[side] = None
         return found
 
