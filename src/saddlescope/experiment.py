@@ -75,10 +75,11 @@ class Experiment:
         return Results(measured, collect([self.predicted(point) for point in points], points))
 
     def predicted(self, point) -> xr.Dataset:
-        predictions = self.predict(**point) if callable(self.predict) else self.predict
-        variables = {}
-        for prediction in predictions:
-            variables |= prediction(self.setting(**point))  # type: ignore[misc]
+        if self.setting is None:
+            return xr.Dataset()
+        setting, variables = self.setting(**point), {}
+        for prediction in self.predict(**point) if callable(self.predict) else self.predict:
+            variables |= prediction(setting)
         return xr.Dataset(variables)
 
 

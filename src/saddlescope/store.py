@@ -14,6 +14,7 @@ import json
 import subprocess
 import tempfile
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 
 import xarray as xr
@@ -29,6 +30,7 @@ UNREADABLE = (OSError, KeyError, ValueError, TypeError, RuntimeError)  # what HD
 RESULTS, VERDICTS, MANIFEST = "results.nc", "verdicts.json", "manifest.json"
 
 
+@cache
 def provenance() -> dict:
     """What made a result: versions, numerics and the git commit, if any."""
     return {"versions": numerics.versions(), "git_commit": git_commit()}
@@ -71,25 +73,32 @@ def save_results(path, results: Results, **about):
 
 def load_results(path) -> Results:
     """Results from a file or its folder, checked against the folder's manifest where there is one."""
-    path = results_file(path)
-    check(path)
-    try:
-        with xr.open_datatree(path, engine="h5netcdf") as tree:
-            tree = tree.load()
-            return Results(tree["measured"].to_dataset(), tree["predicted"].to_dataset())
-    except UNREADABLE as error:
-        raise Refusal(f"{path} is not a whole result of ours ({error}): run the experiment again.") from None
+    return read(path, lambda tree: Results(*(tree[name].load().to_dataset() for name in ("measured", "predicted"))))
 
 
 def attributes(path) -> dict:
     """Key, title, versions, commit, times of a stored result."""
+    return read(path, lambda tree: dict(tree.attrs))
+
+
+def read(path, take):
+    """take(tree) of a checked file; one that HDF5 cannot make sense of is refused."""
     path = results_file(path)
     check(path)
     try:
         with xr.open_datatree(path, engine="h5netcdf") as tree:
-            return dict(tree.attrs)
+            return take(tree)
     except UNREADABLE as error:
         raise Refusal(f"{path} is not a whole result of ours ({error}): run the experiment again.") from None
+
+
+def folder_of(out, key, scale) -> Path:
+    """Where a run of an experiment is kept: full runs and quick ones do not overwrite each other."""
+    return Path(out) / (key if scale == "full" else f"{key}.{scale}")
+
+
+def is_sealed(folder) -> bool:
+    return (Path(folder) / MANIFEST).is_file()
 
 
 def results_file(path) -> Path:

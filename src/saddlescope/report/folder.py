@@ -6,9 +6,12 @@ from pathlib import Path
 from saddlescope.claims import judge
 from saddlescope.experiment import find
 from saddlescope.figures import save_figure, style
+from saddlescope.refusal import Refusal
 from saddlescope.report.page import contents, page
 from saddlescope.store import (
     VERDICTS,
+    folder_of,
+    is_sealed,
     load_verdicts,
     provenance,
     save_results,
@@ -20,10 +23,13 @@ from saddlescope.store import (
 
 
 def write_contents(out):
-    """index.html of all results in a folder."""
+    """index.html of all whole results in a folder. A damaged one must not spoil the run that was just made."""
     found = []
-    for file in sorted(Path(out).glob(f"*/{VERDICTS}")):
-        verdicts, about = load_verdicts(file)
+    for file in sorted(f for f in Path(out).glob(f"*/{VERDICTS}") if is_sealed(f.parent)):
+        try:
+            verdicts, about = load_verdicts(file)
+        except Refusal:
+            continue  # `list` and `show` name it
         found.append((file.parent.name, about["title"], verdicts))
     write_bytes(Path(out) / "index.html", contents(found).encode())
 
@@ -32,7 +38,7 @@ def run_to_folder(key, scale, axes, out, workers=1, quiet=False):
     """Run one experiment into out/key (or out/key.quick); the folder and the verdicts. `axes` replace the scale's."""
     experiment = find(key)
     experiment.check_axes(axes)
-    folder = Path(out) / (key if scale == "full" else f"{key}.{scale}")
+    folder = folder_of(out, key, scale)
     folder.mkdir(parents=True, exist_ok=True)  # a place that cannot be written to is found out before the runs
     wall, cpu = time.perf_counter(), time.process_time()
     results = experiment.run({**getattr(experiment, scale), **axes}, workers, quiet)

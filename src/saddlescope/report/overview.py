@@ -41,8 +41,8 @@ def latest(key, out) -> str:
 
 def finished(key, out):
     """The folder of the user's own last run of an experiment, full before quick, if it is whole."""
-    folders = [Path(out) / key, Path(out) / f"{key}.quick"]
-    return next((f for f in folders if (f / store.MANIFEST).is_file()), None)
+    folders = [store.folder_of(out, key, scale) for scale in ("full", "quick")]
+    return next(filter(store.is_sealed, folders), None)
 
 
 def describe_key(key, out) -> str:
@@ -71,7 +71,7 @@ def span(values):
 def describe_stored(path) -> str:
     """Provenance, runs, stages of each run with a loss curve, and verdicts of a stored result."""
     refuse_unless(
-        not Path(path).is_dir() or (Path(path) / store.MANIFEST).is_file(),
+        not Path(path).is_dir() or store.is_sealed(path),
         f"{path} is not a finished result (it has no {store.MANIFEST}): run the experiment again.",
     )
     about, results = store.attributes(path), store.load_results(path)

@@ -49,26 +49,24 @@ def spanned(net, params, x):
     return float(np.mean(fitted**2))
 
 
-def at_most(name, limit):
+def all_runs(name, good, worst, limit):
+    """good(value, limit) in every run; the evidence names the worst value: the `largest` or the `smallest`."""
+
     def check(results):
         values = results.measured[name].values
-        good = int(np.sum(values <= limit))
-        return Finding(
-            good == len(values), f"{counted(good, len(values))}; largest {values.max():.1e}, allowed {limit:g}"
-        )
+        passed = int(np.sum(good(values, limit)))
+        extreme = {"largest": values.max, "smallest": values.min}[worst]()
+        return Finding(passed == len(values), f"{counted(passed, len(values))}; {worst} {extreme:.1e}, limit {limit:g}")
 
     return check
+
+
+def at_most(name, limit):
+    return all_runs(name, np.less_equal, "largest", limit)
 
 
 def at_least(name, limit):
-    def check(results):
-        values = results.measured[name].values
-        good = int(np.sum(values >= limit))
-        return Finding(
-            good == len(values), f"{counted(good, len(values))}; smallest {values.min():.1e}, wanted {limit:g}"
-        )
-
-    return check
+    return all_runs(name, np.greater_equal, "smallest", limit)
 
 
 def draw(results):
