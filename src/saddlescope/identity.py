@@ -122,6 +122,8 @@ def build_part(data, arrays):
         raise Refusal(f"The source of {name} has changed since this was stored; the numbers may differ.")
     try:
         return cls(**{k: build(v, arrays) for k, v in given.items()})
+    except Refusal:
+        raise
     except (TypeError, ValueError, AttributeError) as error:
         raise Refusal(f"{cls.__name__} cannot be made from this form: {error}") from None
 

@@ -19,5 +19,5 @@ def versions():
     """The versions that a stored result names."""
     from importlib.metadata import version
 
-    packages = ("saddlescope", "jax", "jaxlib", "equinox", "optax", "diffrax", "numpy", "scipy", "xarray")
+    packages = ("saddlescope", "jax", "jaxlib", "equinox", "optax", "diffrax", "numba", "numpy", "scipy", "xarray")
     return {"python": sys.version.split()[0], "numerics": VERSION} | {p: version(p) for p in packages}

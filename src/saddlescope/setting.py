@@ -12,11 +12,12 @@ import numpy as np
 
 from saddlescope.identity import Part, build, content_hash, whole
 from saddlescope.nets.net import Net, Params
-from saddlescope.optimisers import Constant, GradientFlow, Optimiser, Schedule, StopRule
+from saddlescope.optimisers import Constant, GradientDescent, GradientFlow, Optimiser, Schedule, StopRule
 from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.tasks.task import Moments, Samples, Task
 
 DATA, INIT, BATCH = 0, 1, 2  # streams of random numbers
+LARGE_BATCH = 1 << 30  # from here on JAX is the faster engine
 
 
 @final
@@ -30,17 +31,20 @@ class Setting(Part):
     stop: tuple[StopRule, ...]
     reduce: bool = eqx.field(static=True)
     precision: str = eqx.field(static=True)
+    engine: str = eqx.field(static=True)
     data_seed: int = eqx.field(static=True)
     init_seed: int = eqx.field(static=True)
     batch_seed: int = eqx.field(static=True)
 
     def __init__(
         self, task, net, optimiser, *, steps=None, epochs=None, budget=None, schedule=None, batch=None, stop=(),
-        reduce=True, precision="float64", seed=0, data_seed=None, init_seed=None, batch_seed=None,
+        reduce=True, precision="float64", engine=None, seed=0, data_seed=None, init_seed=None, batch_seed=None,
     ):  # fmt: skip
         """`steps` is the budget of a full-batch run, `epochs` of a minibatch run (`batch` samples a step).
 
-        `reduce=False` trains on the samples even where the net could train on their moments.
+        `reduce=False` trains on the samples even where the net could train on their moments. `engine` is "jax" or
+        "fused" (the compiled kernel of random-feature nets); left out, the faster one that fits. It is part of the
+        setting, since the two agree in the numbers but not in their last bits.
         """
         self.task, self.net, self.optimiser = task, net, optimiser
         self.schedule = Constant() if schedule is None else schedule
@@ -48,6 +52,7 @@ class Setting(Part):
         self.stop = (stop,) if isinstance(stop, StopRule) else tuple(stop)
         refuse_unless(budget is None or steps is epochs is None, "Give the budget once: `steps` or `epochs`.")
         self.budget = whole(checked_budget(batch, steps, epochs) if budget is None else budget)
+        self.engine = self.fitting_engine() if engine is None else engine
         self.data_seed, self.init_seed, self.batch_seed = (
             whole(seed if s is None else s) for s in (data_seed, init_seed, batch_seed)
         )
@@ -72,6 +77,33 @@ class Setting(Part):
         for rule in self.stop:
             refuse_unless(isinstance(rule, StopRule), f"`stop` takes stop rules such as LossBelow(0.1), got {rule!r}.")
         self._check_batch()
+        self._check_engine()
+
+    def misfit(self) -> str | None:
+        """Why the fused kernel cannot run this setting; None where it can."""
+        if not self.net.fused:
+            return "it trains random-feature nets of (leaky) ReLU with frozen rank → width maps and one multiplier"
+        if not isinstance(self.optimiser, GradientDescent):
+            return "it knows gradient descent, with or without momentum and clipping"
+        return "it trains in batches: give `batch` and `epochs`" if self.batch is None else None
+
+    def fitting_engine(self) -> str:
+        if isinstance(self.optimiser, GradientFlow):
+            return "flow"
+        if not isinstance(self.net, Net) or type(self.batch) is not int:
+            return "jax"
+        return "fused" if self.misfit() is None and self.batch < LARGE_BATCH else "jax"
+
+    def _check_engine(self):
+        flow = isinstance(self.optimiser, GradientFlow)
+        allowed = ("flow",) if flow else ("jax", "fused")
+        refuse_unless(
+            self.engine in allowed,
+            f"`engine` must be {' or '.join(map(repr, allowed))} with {type(self.optimiser).__name__}; "
+            f"got {self.engine!r}.",
+        )
+        if self.engine == "fused" and (reason := self.misfit()):
+            raise Refusal(f"The fused kernel does not fit this setting: {reason}; use engine='jax'.")
 
     def _check_batch(self):
         if self.batch is None:

@@ -9,7 +9,7 @@ from saddlescope.observables import ByRays
 from saddlescope.optimisers import Adam, GradientDescent, GradientFlow, HalveOnStagnation, LossBelow, StepDecay
 from saddlescope.refusal import Refusal
 from saddlescope.setting import Setting
-from saddlescope.tasks import Cosine, LinearTeacher, Points
+from saddlescope.tasks import LinearTeacher, Points, cosine
 
 REFUSED = {
     "negative width": (lambda: LinearUnits(-3, 1e-6), "`units`, the width, must be a positive whole number; got -3"),
@@ -31,7 +31,7 @@ REFUSED = {
     "dead direction": (lambda: LinearTeacher(((1, 0),), ((1, 1), (1, 1))), "positive definite"),
     "no samples": (lambda: LinearTeacher(((1, 0),), COVARIANCE, 0), "`samples` must be a positive whole number"),
     "points": (lambda: Points(((1, 0),), ((1,), (2,))), "one target for each input"),
-    "aliased": (lambda: Cosine(10, 16), "use more samples"),
+    "aliased": (lambda: cosine(10, 16), "or allow_aliasing"),
     "population of samples": (lambda: relu_setting(task=TEACHER), "give it `samples`"),
     "population unreduced": (lambda: linear_setting(reduce=False), "give it `samples`"),
     "batch of a population": (lambda: linear_setting(batch=4, steps=None, epochs=3), "give it `samples`"),

@@ -17,7 +17,7 @@ from saddlescope.optimisers import (
 )  # fmt: skip
 from saddlescope.refusal import Refusal
 from saddlescope.setting import Setting
-from saddlescope.tasks import Cosine, LinearTeacher, Moments, Samples
+from saddlescope.tasks import LinearTeacher, Moments, Samples, cosine
 from saddlescope.training import engine_for, every, log_spaced, on_cut, train
 from saddlescope.training.save_at import SaveAt
 
@@ -298,5 +298,5 @@ def test_one_compilation_serves_every_number():
 def test_a_net_learns_from_arrays_cast_to_the_precision():
     run = train(minibatch_setting(precision="float32", epochs=2), (Parameters(),), SaveAt((0,)))
     assert run["param_u"].dtype == np.float32
-    assert Cosine(1, 30).data(np.random.default_rng(0)).x.dtype == np.float64
+    assert cosine(1, 30).data(np.random.default_rng(0)).x.dtype == np.float64
     assert eqx.tree_equal(minibatch_setting(), minibatch_setting())

@@ -3,10 +3,12 @@
 from abc import abstractmethod
 from typing import final
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 
 from saddlescope.identity import Part
+from saddlescope.refusal import refuse_unless
 
 
 class Activation(Part):
@@ -26,6 +28,19 @@ class ReLU(Activation):
 
     def __call__(self, z):
         return jnp.where(z > 0, z, 0.0)
+
+
+@final
+class LeakyReLU(Activation):
+    """z where z > 0, else slope · z; its derivative at 0 is the slope."""
+
+    slope: float = eqx.field(default=0.01, converter=float)
+
+    def __check_init__(self):
+        refuse_unless(0 < self.slope < 1, f"`slope` must lie between 0 and 1; got {self.slope:g}.")
+
+    def __call__(self, z):
+        return jnp.where(z > 0, z, self.slope * z)
 
 
 @final

@@ -28,6 +28,27 @@ class Net(Part):
         """Outputs, one row a sample."""
 
     @property
+    def frozen(self) -> frozenset[str]:
+        """The names of parameters that keep their initial values."""
+        return frozenset()
+
+    def rate(self, name: str) -> float:
+        """What the learning rate of a trained parameter is multiplied with."""
+        return 1.0
+
+    @property
+    def fused(self) -> bool:
+        """Whether the fused kernel can train this net."""
+        return False
+
+    def trained(self, params: Params) -> Params:
+        return {name: value for name, value in params.items() if name not in self.frozen}
+
+    def loss_and_gradient(self, params: Params, statistics: Samples | Moments) -> tuple[jax.Array, Params]:
+        """The loss, and its gradient with respect to the trained parameters."""
+        return jax.value_and_grad(lambda trained: self.loss(params | trained, statistics))(self.trained(params))
+
+    @property
     def reduces(self) -> bool:
         """Whether the net sees the data only through `statistics`, and so can train on population moments."""
         return False

@@ -1,8 +1,7 @@
-"""The norm of the full gradient over all parameters."""
+"""The norm of the full gradient over all trained parameters."""
 
 from typing import final
 
-import jax
 import optax
 
 from saddlescope.observables.observable import Observable
@@ -13,4 +12,4 @@ class GradientNorm(Observable):
     name = "gradient_norm"
 
     def __call__(self, snapshot):
-        return optax.tree.norm(jax.grad(snapshot.net.loss)(snapshot.params, snapshot.statistics))
+        return optax.tree.norm(snapshot.net.loss_and_gradient(snapshot.params, snapshot.statistics)[1])

@@ -3,6 +3,7 @@
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import final
 
 import equinox as eqx
@@ -52,31 +53,67 @@ class StepDecay(Schedule):
         return self.every - ticks % self.every
 
 
+def check_windows(window, patience):
+    refuse_unless(
+        type(window) is type(patience) is int and 0 < 2 * window <= patience,
+        f"`patience` must hold two windows; got window={window} and patience={patience}.",
+    )
+
+
+def stagnates(losses, cuts, window, patience):
+    """After tick e, counted from 0: e ≥ `patience`, as long since the last cut (the first counts from -1), and the mean
+    of the last `window` losses not below that of the window before it. With a loss that is not a number, never."""
+    e, last = len(losses) - 1, (cuts[-1] - 1 if cuts else -1)
+    if e < patience or e - last < patience:
+        return False
+    return bool(np.mean(losses[-window:]) >= np.mean(losses[-2 * window : -window]))
+
+
+def quiet_for(ticks, cuts, patience):
+    earliest = max(patience, (cuts[-1] - 1 if cuts else -1) + patience) + 1
+    return max(1, earliest - ticks)
+
+
 @final
 class HalveOnStagnation(Schedule):
-    """Halve when the mean loss of the last `window` ticks is not below that of the window before it.
-
-    After tick e, counted from 0: only if e ≥ `patience`, and `patience` ticks after the last halving at the earliest.
-    A loss that is not a number never halves. Valleys paper, training protocol.
-    """
+    """Halve when the loss stagnates. Valleys paper, App. A.2."""
 
     window: int = eqx.field(default=10, static=True)
     patience: int = eqx.field(default=20, static=True)
 
     def __check_init__(self):
+        check_windows(self.window, self.patience)
+
+    def after(self, lr, losses, cuts):
+        return lr / 2 if stagnates(losses, cuts, self.window, self.patience) else lr
+
+    def quiet(self, ticks, cuts):
+        return quiet_for(ticks, cuts, self.patience)
+
+
+def rungs(given):
+    return tuple(float(v) for v in given)
+
+
+@final
+class Ladder(Schedule):
+    """Go to the next lower rate of a list when the loss stagnates; stay on the last. Meanfield paper, Fig. 2."""
+
+    rates: tuple[float, ...] = eqx.field(converter=rungs)
+    window: int = eqx.field(default=10, static=True)
+    patience: int = eqx.field(default=20, static=True)
+
+    def __check_init__(self):
+        check_windows(self.window, self.patience)
+        falling = all(a > b for a, b in pairwise(self.rates))
         refuse_unless(
-            type(self.window) is type(self.patience) is int and 0 < 2 * self.window <= self.patience,
-            f"`patience` must hold two windows; got window={self.window} and patience={self.patience}.",
+            len(self.rates) > 0 and falling and self.rates[-1] > 0,
+            f"The rates of a ladder must be positive and fall from rung to rung; got {self.rates}.",
         )
 
     def after(self, lr, losses, cuts):
-        e, last = len(losses) - 1, (cuts[-1] - 1 if cuts else -1)
-        if e < self.patience or e - last < self.patience:
-            return lr
-        recent = np.mean(losses[-self.window :])
-        before = np.mean(losses[-2 * self.window : -self.window])
-        return lr / 2 if recent >= before else lr
+        lower = [rate for rate in self.rates if rate < lr]
+        return lower[0] if lower and stagnates(losses, cuts, self.window, self.patience) else lr
 
     def quiet(self, ticks, cuts):
-        earliest = max(self.patience, (cuts[-1] - 1 if cuts else -1) + self.patience) + 1
-        return max(1, earliest - ticks)
+        return quiet_for(ticks, cuts, self.patience)

@@ -1,8 +1,14 @@
 """What is learned."""
 
-from saddlescope.tasks.cosine import Cosine
+from saddlescope.tasks.chirp import Chirp
+from saddlescope.tasks.cosines import Cosines, cosine, cosine_sum, dyadic, multi_frequency
+from saddlescope.tasks.curve import Curve
+from saddlescope.tasks.given import GivenArrays, GivenFunction
 from saddlescope.tasks.linear_teacher import LinearTeacher
-from saddlescope.tasks.points import Points
+from saddlescope.tasks.points import Points, two_sided_step
 from saddlescope.tasks.task import Moments, Samples, Task
 
-__all__ = ["Cosine", "LinearTeacher", "Moments", "Points", "Samples", "Task"]
+__all__ = [
+    "Chirp", "Cosines", "Curve", "GivenArrays", "GivenFunction", "LinearTeacher", "Moments", "Points", "Samples",
+    "Task", "cosine", "cosine_sum", "dyadic", "multi_frequency", "two_sided_step",
+]  # fmt: skip

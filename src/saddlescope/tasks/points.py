@@ -35,3 +35,9 @@ class Points(Task):
 
     def data(self, rng):
         return Samples(np.array(self.x), np.array(self.y))
+
+
+def two_sided_step(delta, height) -> Points:
+    """Two points -δ and +δ with targets +A and -A. Valleys paper, App. B.1."""
+    refuse_unless(delta > 0 and height > 0, f"`delta` and `height` must be positive; got {delta} and {height}.")
+    return Points(((-delta,), (delta,)), ((height,), (-height,)))

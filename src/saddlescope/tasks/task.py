@@ -65,6 +65,11 @@ class Task(Part):
     def size(self) -> int | None:
         """The number of samples; None where the task is a population, given by its moments."""
 
+    @property
+    def aliased(self) -> bool:
+        """Whether the target is faster than its samples can show; a result of such a task is marked."""
+        return False
+
     @abstractmethod
     def data(self, rng: np.random.Generator) -> Samples | Moments:
         """The data in float64; `rng` is the only source of chance."""

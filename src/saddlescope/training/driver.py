@@ -10,11 +10,11 @@ import xarray as xr
 from saddlescope import numerics
 from saddlescope.identity import storable
 from saddlescope.observables.observable import Observable, Snapshot
-from saddlescope.optimisers import GradientFlow
 from saddlescope.refusal import refuse_unless
 from saddlescope.setting import Setting
 from saddlescope.training.checkpoint import identity, read_checkpoint, write_checkpoint
 from saddlescope.training.flow import Flow
+from saddlescope.training.fused import Fused
 from saddlescope.training.history import History
 from saddlescope.training.jax_loop import JaxLoop
 from saddlescope.training.progress import Progress
@@ -26,8 +26,8 @@ KEPT = ("loss", "learning_rate", "step_loss", "status", "setting", "hash", "engi
 
 
 def engine_for(setting):
-    """The engine that runs this setting; its name is part of a result's identity."""
-    return Flow(setting) if isinstance(setting.optimiser, GradientFlow) else JaxLoop(setting)
+    """The engine that the setting names."""
+    return {engine.name: engine for engine in (Flow, Fused, JaxLoop)}[setting.engine](setting)
 
 
 def train(setting, observe=(), save_at=None, *, checkpoint=None, per_step=False, quiet=False) -> xr.Dataset:

@@ -1,4 +1,5 @@
-"""The flow engine: dθ/dt = -∇L by an adaptive fifth-order solver (Tsit5), one tick lasting a time lr.
+"""The flow engine: dθ/dt = -∇L, times each parameter's rate, by an adaptive fifth-order solver (Tsit5). A tick lasts a
+time lr.
 
 Each tick starts the solver anew from θ alone, so a run may be cut and resumed anywhere to the same bits.
 """
@@ -6,6 +7,7 @@ Each tick starts the solver anew from θ alone, so a run may be cut and resumed 
 import diffrax
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from saddlescope.training.engine import Engine
@@ -14,7 +16,12 @@ from saddlescope.training.jax_loop import cast_floats
 
 @eqx.filter_jit
 def flow(net, optimiser, statistics, params, losses, n, lr):
-    term = diffrax.ODETerm(lambda t, theta, _: jax.tree.map(lambda g: -g, jax.grad(net.loss)(theta, statistics)))
+    def velocity(t, theta, _):
+        _, gradient = net.loss_and_gradient(theta, statistics)
+        still = {name: jnp.zeros_like(theta[name]) for name in net.frozen}
+        return {name: -net.rate(name) * g for name, g in gradient.items()} | still
+
+    term = diffrax.ODETerm(velocity)
     controller = diffrax.PIDController(rtol=optimiser.rtol, atol=optimiser.atol)
 
     def tick(i, state):
@@ -25,7 +32,7 @@ def flow(net, optimiser, statistics, params, losses, n, lr):
         )
         assert solution.ys is not None
         ok = solution.result == diffrax.RESULTS.successful
-        return jax.tree.map(lambda y: jax.numpy.where(ok, y[-1], jax.numpy.nan), solution.ys), losses
+        return jax.tree.map(lambda y: jnp.where(ok, y[-1], jnp.nan), solution.ys), losses
 
     return jax.lax.fori_loop(0, n, tick, (params, losses))
 

@@ -15,9 +15,14 @@ from saddlescope.training.engine import Engine, cast
 def descend(net, optimiser, lr, carry, batch):
     """One step: (params, optimiser's state) on one batch, and the loss before it."""
     params, memory = carry
-    loss, gradient = jax.value_and_grad(net.loss)(params, batch)
-    direction, memory = optimiser.transform().update(gradient, memory, params)
-    return (jax.tree.map(lambda p, d: p - lr * d, params, direction), memory), loss
+    loss, gradient = net.loss_and_gradient(params, batch)
+    direction, memory = optimiser.transform().update(gradient, memory, net.trained(params))
+    moved = {name: params[name] - lr * paced(d, net.rate(name)) for name, d in direction.items()}
+    return (params | moved, memory), loss
+
+
+def paced(direction, rate):
+    return direction if rate == 1 else rate * direction
 
 
 @eqx.filter_jit
@@ -62,13 +67,11 @@ class JaxLoop(Engine):
 
     def start(self):
         params = self.initial()
-        return params, cast_floats(self.optimiser.transform().init(params), self.setting.precision)
+        memory = self.optimiser.transform().init(self.net.trained(params))
+        return params, cast_floats(memory, self.setting.precision)
 
     def advance(self, state, tick, n, lr):
-        ticks, lr = (
-            jnp.asarray(n),
-            jnp.asarray(lr, self.setting.precision),
-        )  # arrays: a Python number would be compiled in
+        ticks, lr = jnp.asarray(n), jnp.asarray(lr, self.setting.precision)  # a Python number would be compiled in
         if self.setting.batch is None:
             state, losses = full_batch(self.net, self.optimiser, self.statistics, state, self.buffer, ticks, lr)
         else:

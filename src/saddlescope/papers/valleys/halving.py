@@ -15,7 +15,7 @@ from saddlescope.nets import Tanh, Units
 from saddlescope.observables import FullLoss
 from saddlescope.optimisers import GradientDescent, HalveOnStagnation, LearningRateBelow, LossBelow
 from saddlescope.setting import Setting
-from saddlescope.tasks import Cosine
+from saddlescope.tasks import cosine
 from saddlescope.training import every, on_cut
 
 loss = FullLoss()
@@ -28,7 +28,7 @@ FALLS = (
 
 def setting(lr, seed):
     return Setting(
-        task=Cosine(frequency=1, samples=64),
+        task=cosine(frequency=1, samples=64),
         net=Units(units=32, activation=Tanh(), scale=1.0, bias=True),
         optimiser=GradientDescent(lr=lr),
         schedule=HalveOnStagnation(),

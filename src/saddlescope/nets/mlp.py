@@ -1,0 +1,52 @@
+"""A true full-rank MLP: affine maps with an activation between them. Layer j has parameters W0, b0, W1, …
+
+Its hidden layers stand where a random-feature net has rank-limited blocks: compare the two by `channels`.
+"""
+
+from itertools import pairwise
+from typing import final
+
+import equinox as eqx
+import jax
+
+from saddlescope.nets.activation import Activation, ReLU
+from saddlescope.nets.net import Net
+from saddlescope.nets.parameterisation import Gaussian, Parameterisation, UniformFanIn
+from saddlescope.nets.random_feature_net import check_sizes, sizes
+from saddlescope.refusal import refuse_unless
+
+
+@final
+class MLP(Net):
+    widths: tuple[int, ...] = eqx.field(static=True, converter=sizes)
+    activation: Activation = eqx.field(default_factory=ReLU)
+    parameterisation: Parameterisation = eqx.field(default_factory=UniformFanIn)
+
+    def __check_init__(self):
+        check_sizes("widths", self.widths)
+        refuse_unless(
+            isinstance(self.activation, Activation),
+            f"`activation` must be one of saddlescope.nets, such as ReLU(); got {self.activation!r}.",
+        )
+        refuse_unless(
+            isinstance(self.parameterisation, UniformFanIn | Gaussian),
+            f"A full-rank MLP is drawn by UniformFanIn() or Gaussian(); got {self.parameterisation!r}.",
+        )
+
+    def init(self, rng, inputs, outputs):
+        dims, draw, params = (inputs, *self.widths, outputs), self.parameterisation.wide, {}
+        for j, (n, out) in enumerate(pairwise(dims)):
+            params |= {f"W{j}": draw(rng, (out, n), n), f"b{j}": draw(rng, (out,), n)}
+        return params
+
+    def channels(self, params, x) -> list[jax.Array]:
+        """The hidden layers after their activation, then the output; one row a sample."""
+        h, outputs = x, []
+        for j in range(len(self.widths) + 1):
+            h = h @ params[f"W{j}"].T + params[f"b{j}"]
+            h = self.activation(h) if j < len(self.widths) else h
+            outputs.append(h)
+        return outputs
+
+    def __call__(self, params, x):
+        return self.channels(params, x)[-1]

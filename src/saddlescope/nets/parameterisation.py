@@ -1,0 +1,88 @@
+"""Parameterisations: how the maps of a net are drawn, multiplied and paced as its width n grows.
+
+A block maps h to c + m · C σ(A h + b), with A, b from few to n and C, c from n to few. A parameterisation says how each
+is drawn from its fan-in (the number of its inputs), what m is, and by what the learning rate of each is multiplied.
+"""
+
+from abc import abstractmethod
+from typing import final
+
+import numpy as np
+
+from saddlescope.identity import Part
+
+
+class Parameterisation(Part):
+    @abstractmethod
+    def wide(self, rng: np.random.Generator, shape, fan_in: int) -> np.ndarray:
+        """A draw of A or b."""
+
+    @abstractmethod
+    def narrow(self, rng: np.random.Generator, shape, fan_in: int) -> np.ndarray:
+        """A draw of C or c; the fan-in is the width."""
+
+    def multiplier(self, width: int) -> float:
+        return 1.0
+
+    def rate(self, name: str, width: int) -> float:
+        """Of A, b, C or c."""
+        return 1.0
+
+
+@final
+class UniformFanIn(Parameterisation):
+    """Weights and biases uniform on ±1/√fan-in, one learning rate: PyTorch's Linear. It fits the valleys paper's
+    numbers, though that paper names another."""
+
+    def wide(self, rng, shape, fan_in):
+        return rng.uniform(-1, 1, shape) / np.sqrt(fan_in)
+
+    def narrow(self, rng, shape, fan_in):
+        return self.wide(rng, shape, fan_in)
+
+
+@final
+class Gaussian(Parameterisation):
+    """Weights and biases N(0, 1/fan-in), one learning rate: three times the variance of UniformFanIn."""
+
+    def wide(self, rng, shape, fan_in):
+        return rng.standard_normal(shape) / np.sqrt(fan_in)
+
+    def narrow(self, rng, shape, fan_in):
+        return self.wide(rng, shape, fan_in)
+
+
+@final
+class MeanField(Parameterisation):
+    """C and c are N(0, 1) and N(0, 1/n), m = 1/n and C learns n times as fast; A and b as in Gaussian.
+
+    The dynamics have a limit as the width grows. Where only C and c are trained this is SGD's maximal-update
+    parameterisation (C of deviation 1/n, learning at rate 1/n) written with a multiplier.
+    """
+
+    def wide(self, rng, shape, fan_in):
+        return rng.standard_normal(shape) / np.sqrt(fan_in)
+
+    def narrow(self, rng, shape, fan_in):
+        return rng.standard_normal(shape) / (1.0 if len(shape) == 2 else np.sqrt(fan_in))
+
+    def multiplier(self, width):
+        return 1.0 / width
+
+    def rate(self, name, width):
+        return float(width) if name == "C" else 1.0
+
+
+@final
+class MuP(Parameterisation):
+    """Maximal update (Yang and Hu 2021) for SGD with all maps trained: A and b of variance 1/fan-in learn n times as
+    fast, C of deviation 1/n learns 1/n times as fast."""
+
+    def wide(self, rng, shape, fan_in):
+        return rng.standard_normal(shape) / np.sqrt(fan_in)
+
+    def narrow(self, rng, shape, fan_in):
+        return rng.standard_normal(shape) / (fan_in if len(shape) == 2 else np.sqrt(fan_in))
+
+    def rate(self, name, width):
+        return {"A": float(width), "b": float(width), "C": 1.0 / width, "c": 1.0}[name]

@@ -1,0 +1,34 @@
+"""Descent at a rate that depends on the weights: θ ← θ - lr ‖θ‖^(-power) g, with ‖θ‖ over all trained parameters.
+
+With power L - 2 a net of depth L moves over the sphere of directions at one speed, however small its weights: escape
+paper, Section 2.1; its Fig. 1 and 3 use power 4.
+"""
+
+from typing import final
+
+import equinox as eqx
+import jax
+import optax
+
+from saddlescope.identity import maybe_float
+from saddlescope.optimisers.optimiser import Optimiser, check_clip, check_lr, clipped
+from saddlescope.refusal import refuse_unless
+
+
+@final
+class NormScaledDescent(Optimiser):
+    lr: float = eqx.field(converter=float)
+    power: float = eqx.field(converter=float)
+    clip: float | None = eqx.field(default=None, converter=maybe_float)
+
+    def __check_init__(self):
+        check_lr(self.lr)
+        check_clip(self.clip)
+        refuse_unless(abs(self.power) < float("inf"), f"`power` must be finite; got {self.power}.")
+
+    def transform(self):
+        def scale(gradient, params):
+            factor = optax.tree.norm(params) ** -self.power
+            return jax.tree.map(lambda g: factor * g, gradient)
+
+        return clipped(self.clip, optax.stateless(scale))

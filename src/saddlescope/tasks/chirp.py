@@ -1,0 +1,31 @@
+"""A chirp: cos(f₁πx²) - 0.8 cos(f₂πx²), slow in the middle, of frequency f₁ at the ends. Valleys paper, App. C.9."""
+
+from typing import final
+
+import equinox as eqx
+import numpy as np
+
+from saddlescope.identity import whole
+from saddlescope.refusal import refuse_unless
+from saddlescope.tasks.curve import Curve
+
+
+@final
+class Chirp(Curve):
+    f1: float = eqx.field(converter=float)
+    f2: float = eqx.field(converter=float)
+    samples: int = eqx.field(static=True, converter=whole)
+    allow_aliasing: bool = eqx.field(default=False, static=True)
+
+    def __check_init__(self):
+        refuse_unless(
+            0 < self.f1 < np.inf and 0 < self.f2 < np.inf,
+            f"A chirp's f1 and f2 must be positive; got {self.f1:g} and {self.f2:g}.",
+        )
+
+    def target(self, x):
+        return np.cos(self.f1 * np.pi * x**2) - 0.8 * np.cos(self.f2 * np.pi * x**2)
+
+    @property
+    def highest(self):
+        return max(self.f1, self.f2)  # the phase f π x² turns at f |x| periods per unit

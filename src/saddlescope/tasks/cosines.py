@@ -1,0 +1,76 @@
+"""Sums of cosines: y = Σ_k amplitude_k cos(2π frequency_k x + phase_k). Valleys paper, App. A.2 and C.8."""
+
+import math
+from typing import final
+
+import equinox as eqx
+import numpy as np
+
+from saddlescope.identity import whole
+from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.tasks.curve import Curve
+
+
+def numbers(given):
+    """Converter: a tuple of finite numbers, or one number for each term."""
+    try:
+        values = tuple(float(v) for v in (given if np.iterable(given) else (given,)))
+    except (TypeError, ValueError):
+        raise Refusal(f"Frequencies, phases and amplitudes are numbers, one a term; got {given!r}.") from None
+    refuse_unless(all(map(math.isfinite, values)), f"Every number of a cosine must be finite; got {given!r}.")
+    return values
+
+
+@final
+class Cosines(Curve):
+    frequencies: tuple[float, ...] = eqx.field(converter=numbers)
+    samples: int = eqx.field(static=True, converter=whole)
+    phases: tuple[float, ...] = eqx.field(default=(), converter=numbers)
+    amplitudes: tuple[float, ...] = eqx.field(default=(), converter=numbers)
+    allow_aliasing: bool = eqx.field(default=False, static=True)
+
+    def __check_init__(self):
+        n = len(self.frequencies)
+        refuse_unless(
+            n > 0 and min(self.frequencies) > 0, f"Frequencies must be positive; got {self.frequencies or 'none'}."
+        )
+        for name in ("phases", "amplitudes"):
+            given = len(getattr(self, name))
+            refuse_unless(given in (0, n), f"`{name}` must have one number for each of {n} cosines; got {given}.")
+
+    def target(self, x):
+        n = len(self.frequencies)
+        terms = zip(self.frequencies, self.phases or (0.0,) * n, self.amplitudes or (1.0,) * n, strict=True)
+        return sum((a * np.cos(2 * np.pi * f * x + p) for f, p, a in terms), np.zeros_like(x))
+
+    @property
+    def highest(self):
+        return max(self.frequencies)
+
+
+def cosine(frequency, samples, **more) -> Cosines:
+    """cos(2π frequency x)."""
+    return Cosines((frequency,), samples, **more)
+
+
+def cosine_sum(factor, samples, **more) -> Cosines:
+    """The valleys paper's target: Σ_{k=1..factor} cos(2πkx)."""
+    refuse_unless(
+        isinstance(factor, int | np.integer) and factor > 0,
+        f"`factor`, the number of cosines, must be a positive whole number; got {factor!r}.",
+    )
+    return Cosines(tuple(range(1, factor + 1)), samples, **more)
+
+
+def dyadic(terms, samples, **more) -> Cosines:
+    """Σ_{k=0..terms-1} cos(2π 2ᵏ x)."""
+    refuse_unless(
+        isinstance(terms, int | np.integer) and terms > 0,
+        f"`terms`, the number of cosines, must be a positive whole number; got {terms!r}.",
+    )
+    return Cosines(tuple(2**k for k in range(terms)), samples, **more)
+
+
+def multi_frequency(m, samples, **more) -> Cosines:
+    """cos(12mπx) + cos(24mπx + .5) + cos(36mπx) + cos(72mπx + .5): valleys paper, App. C.8."""
+    return Cosines(tuple(m * f for f in (6, 12, 18, 36)), samples, phases=(0, 0.5, 0, 0.5), **more)

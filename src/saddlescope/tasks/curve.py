@@ -1,0 +1,62 @@
+"""A function of one number on an equally spaced grid over [-1, 1], ends included.
+
+A grid of N samples carries frequencies up to (N - 1) / 4, two samples a period. A target above that limit cannot be
+told from a slower one on the samples: it is refused, unless `allow_aliasing` says that this is wanted.
+"""
+
+from abc import abstractmethod
+
+import equinox as eqx
+import numpy as np
+
+from saddlescope.refusal import refuse_unless
+from saddlescope.tasks.task import Samples, Task
+
+
+class Curve(Task):
+    """`target` is the function, at any points; `highest` its highest local frequency, in periods per unit of x."""
+
+    samples: eqx.AbstractVar[int]
+    allow_aliasing: eqx.AbstractVar[bool]
+
+    @abstractmethod
+    def target(self, x: np.ndarray) -> np.ndarray: ...
+
+    @property
+    @abstractmethod
+    def highest(self) -> float: ...
+
+    @property
+    def aliased(self) -> bool:
+        return self.highest > (self.samples - 1) / 4
+
+    def __check_init__(self):
+        refuse_unless(
+            type(self.samples) is int and self.samples >= 2,
+            f"A grid needs two samples or more, a whole number; got {self.samples}.",
+        )
+        refuse_unless(
+            isinstance(self.allow_aliasing, bool), f"`allow_aliasing` is True or False; got {self.allow_aliasing!r}."
+        )
+        refuse_unless(
+            self.allow_aliasing or not self.aliased,
+            f"The target's highest frequency, {self.highest:g}, lies above {(self.samples - 1) / 4:g}, the Nyquist "
+            f"limit of a grid of {self.samples} samples: use {int(np.ceil(4 * self.highest)) + 1} samples or more, or "
+            "allow_aliasing.",
+        )
+
+    @property
+    def inputs(self):
+        return 1
+
+    @property
+    def outputs(self):
+        return 1
+
+    @property
+    def size(self):
+        return self.samples
+
+    def data(self, rng):
+        x = np.linspace(-1, 1, self.samples)[:, None]
+        return Samples(x, self.target(x))
