@@ -8,16 +8,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from cases import CASES, all_parts, linear_setting, minibatch_setting, of_kind, relu_setting
+from cases import CASES, all_parts, linear_setting, minibatch_setting, of_kind, random_feature_setting, relu_setting
 
 from saddlescope.identity import build, content_hash, digest, form
 from saddlescope.nets import LinearUnits, Net
-from saddlescope.observables import Observable, WidthRule
+from saddlescope.observables import Observable, Parameters, WidthRule
 from saddlescope.optimisers import Optimiser, Schedule, StopRule
 from saddlescope.setting import Setting
 from saddlescope.tasks import Moments, Samples, Task
 from saddlescope.theory import OrthogonalPoints, Prediction
-from saddlescope.training import train
+from saddlescope.training import reread, train
 from saddlescope.training.save_at import SaveAt
 
 
@@ -129,11 +129,27 @@ def test_width_rules_agree_on_plain_cases(case):
     assert case(jnp.asarray(np.vstack([e[0], e[1], 1e-6 * e[2]]))) == 2
 
 
+def setting_for(case):
+    """One that this observable can read."""
+    kind = type(case).__name__
+    if kind in ("LearnedSamples",):
+        return relu_setting(steps=10)
+    units = kind in ("LearnedModes", "EffectiveWidth", "UnitNorms", "UnitDirections", "Balancedness")
+    return linear_setting(net=LinearUnits(4, 0.3), steps=10) if units else random_feature_setting(epochs=10)
+
+
+@named(of_kind(Observable))
+def test_observable_reads_the_same_from_what_is_stored(case):
+    run = train(setting_for(case), (case, Parameters()) if case.name != "param" else (case,), SaveAt((0, 5)))
+    again = reread(run, case)
+    for name in again.data_vars:
+        assert again[name].dims == run[name].dims
+        np.testing.assert_array_equal(again[name].values, run[name].values)
+
+
 @named(of_kind(Observable))
 def test_observable_has_the_axes_it_says(case):
-    samples = type(case).__name__ == "LearnedSamples"
-    setting = relu_setting(steps=10) if samples else linear_setting(net=LinearUnits(4, 0.3), steps=10)
-    run = train(setting, (case,), SaveAt((0, 5)))
+    run = train(setting_for(case), (case,), SaveAt((0, 5)))
     found = [name for name in run.data_vars if str(name).startswith(case.name)]
     assert found
     for name in found:

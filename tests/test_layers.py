@@ -17,6 +17,8 @@ ARROWS = {
     "nets": FLOOR | {"tasks"},
     "optimisers": FLOOR,
     "setting": FLOOR | {"tasks", "nets", "optimisers"},
+    "named": {"refusal", "setting", "tasks", "nets", "optimisers"},
+    "outcomes": set(),
     "observables": FLOOR | {"setting", "tasks", "nets"},
     "theory": FLOOR | {"setting", "tasks", "nets", "optimisers"},
     "stages": {"refusal"},
@@ -29,12 +31,15 @@ ARROWS = {
     "store": {"refusal", "numerics", "atomic", "identity", "claims", "results"},
     "figures": {"claims", "results", "store"},
     "papers": {
-        "experiment", "figures", "claims", "observables", "optimisers", "nets", "setting", "tasks", "theory",
+        "experiment", "figures", "claims", "named", "observables", "optimisers", "nets", "setting", "tasks", "theory",
         "training",
     },
     "probe": {"stages", "observables"},
-    "report": {"refusal", "store", "claims", "experiment", "figures", "results", "sweeps"},
-    "cli": {"refusal", "report", "experiment", "stages", "curves", "store"},
+    "report": {
+        "refusal", "store", "claims", "experiment", "figures", "results", "sweeps", "named", "outcomes", "observables",
+        "training",
+    },
+    "cli": {"refusal", "report", "experiment", "stages", "curves", "store", "named", "nets"},
 }  # fmt: skip
 
 

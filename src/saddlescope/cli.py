@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
-from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.refusal import Refusal, nearest, refuse_unless
 
 app = typer.Typer(
     name="saddlescope",
     help="A laboratory for the stages of neural-network learning.\n\nExamples:\n\n"
-    "  saddlescope list\n\n  saddlescope run simplicity.fig1b --quick\n\n  saddlescope stages loss.csv --column loss",
+    "  saddlescope list\n\n  saddlescope run simplicity.fig1b --quick\n\n"
+    "  saddlescope train f3_N768_bs8_L2 --rank 10\n\n  saddlescope stages loss.csv --column loss",
     rich_markup_mode=None,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -107,6 +108,71 @@ def run(
     for sentence in differs:
         print(f"saddlescope: not as recorded: {sentence}", file=sys.stderr)
     raise typer.Exit(1 if differs else 0)
+
+
+@app.command()
+def train(
+    name: Annotated[str, typer.Argument(help="Factor, samples, batch and depth, such as f3_N768_bs8_L2.")],
+    rank: Annotated[int, typer.Option(help="Channels of every bottleneck.")] = 10,
+    seed: Annotated[int, typer.Option(help="Of weights and batch order.")] = 0,
+    epochs: Annotated[int, typer.Option(help="The run stops here, or when its rate falls below 1e-6.")] = 10_000,
+    init: Annotated[str, typer.Option(help="uniform, gaussian or mean-field.")] = "uniform",
+    lr: Annotated[float, typer.Option(help="Learning rate at the start.")] = 0.01,
+    clip: Annotated[float, typer.Option(help="Largest gradient norm; 0 for no clipping.")] = 1.0,
+    momentum: Annotated[float | None, typer.Option(help="Of gradient descent; none by default.")] = None,
+    width: Annotated[int, typer.Option(help="Random features of every block.")] = 1024,
+    precision: Annotated[str, typer.Option(help="float32 or float64.")] = "float32",
+    engine: Annotated[str | None, typer.Option(help="fused or jax; by default the faster one that fits.")] = None,
+    allow_aliasing: Annotated[bool, typer.Option("--allow-aliasing", help="Targets above the Nyquist limit.")] = False,
+    out: Annotated[Path, typer.Option(help="Folder for the results, one folder a run.")] = Path(OUT),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    quiet: Quiet = False,
+):
+    """Train one run of the valleys paper by its name; print how it ended, write results and a figure.
+
+    The target is the sum of `factor` cosines, the net a low-rank random-feature net, the rate halved on stagnation.
+    Stopped by Ctrl-C, or killed, the same command goes on from its checkpoint.
+
+    Examples:
+
+      saddlescope train f3_N768_bs8_L2
+
+      saddlescope train f3_N768_bs4_L3 --rank 10 --seed 1 --init gaussian --json
+
+      saddlescope train f1_N64_bs8_L1 --lr 1e6 --clip 0
+    """
+    from saddlescope.named import Name
+    from saddlescope.nets import Gaussian, MeanField, UniformFanIn
+    from saddlescope.report.one_run import folder_for, train_to_folder
+    from saddlescope.stages import find_stages
+
+    kinds = {"uniform": UniformFanIn, "gaussian": Gaussian, "mean-field": MeanField}
+    refuse_unless(init in kinds, f"`--init` must be {', '.join(kinds)}; got {init!r}.{nearest(init, kinds)}")
+    setting = Name.parse(name).setting(
+        rank, seed, width=width, lr=lr, clip=clip or None, momentum=momentum, epochs=epochs, precision=precision,
+        engine=engine, allow_aliasing=allow_aliasing, parameterisation=kinds[init](),
+    )  # fmt: skip
+    try:
+        folder, run, summary = train_to_folder(setting, out, quiet)
+    except KeyboardInterrupt:
+        fail(f"stopped; the same command goes on from {folder_for(out, setting)}.", 130)
+    if as_json:
+        print(json.dumps(summary | {"folder": str(folder)}))
+        return
+    kind = f" ({summary['failure']})" if summary["failure"] else ""
+    print(f"{summary['name']}, rank {rank}, {init}, seed {seed}: {summary['outcome']}{kind}")
+    print(f"test error {shown(summary['test_mse'])}, training loss {shown(summary['train_loss'])}", end=", ")
+    print(f"least epoch loss {shown(summary['min_loss'])}; {summary['status']}")
+    if summary["aliased"]:
+        print("aliased: the target is faster than its samples can show, and the test error says so")
+    print(f"{summary['epochs']} epochs, {summary['cuts']} cuts, {summary['cpu_seconds']:.1f} s CPU, {setting.engine}")
+    if summary["stages"]:
+        print(find_stages(run["loss"].values))
+    print(f"results and figure: {folder}")
+
+
+def shown(x):
+    return "not finite" if x is None else f"{x:.3g}"
 
 
 @app.command()

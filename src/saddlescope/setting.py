@@ -17,7 +17,6 @@ from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.tasks.task import Moments, Samples, Task
 
 DATA, INIT, BATCH = 0, 1, 2  # streams of random numbers
-LARGE_BATCH = 1 << 30  # from here on JAX is the faster engine
 
 
 @final
@@ -90,9 +89,7 @@ class Setting(Part):
     def fitting_engine(self) -> str:
         if isinstance(self.optimiser, GradientFlow):
             return "flow"
-        if not isinstance(self.net, Net) or type(self.batch) is not int:
-            return "jax"
-        return "fused" if self.misfit() is None and self.batch < LARGE_BATCH else "jax"
+        return "fused" if isinstance(self.net, Net) and self.misfit() is None else "jax"
 
     def _check_engine(self):
         flow = isinstance(self.optimiser, GradientFlow)

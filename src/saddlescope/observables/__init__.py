@@ -1,16 +1,26 @@
 """What is read off a run."""
 
 from saddlescope.observables.effective_width import ByNorm, ByRank, ByRays, EffectiveWidth, WidthRule
+from saddlescope.observables.fit import Fit, TestError
+from saddlescope.observables.frequencies import ResidualAmplitudes, cosine_amplitudes, learned_since
+from saddlescope.observables.gradient_noise import GradientNoise
 from saddlescope.observables.gradient_norm import GradientNorm
 from saddlescope.observables.learned import LearnedModes, LearnedSamples
+from saddlescope.observables.log_ratios import LogRatios, log_ratios
 from saddlescope.observables.loss import FullLoss
-from saddlescope.observables.observable import Observable, Snapshot
+from saddlescope.observables.minima import MinimaCounts, MinimaRule, PaperMinima, ProminentMinima
+from saddlescope.observables.observable import Observable, Snapshot, measure
 from saddlescope.observables.parameters import Parameters
+from saddlescope.observables.partials import ChannelPartials, SymmetryDefect, odd_share
+from saddlescope.observables.sharpness import Sharpness
 from saddlescope.observables.singular_values import SingularValues
 from saddlescope.observables.units import Balancedness, UnitDirections, UnitNorms
+from saddlescope.observables.weight_density import WeightDensity
 
 __all__ = [
-    "Balancedness", "ByNorm", "ByRank", "ByRays", "EffectiveWidth", "FullLoss", "GradientNorm", "LearnedModes",
-    "LearnedSamples", "Observable", "Parameters", "SingularValues", "Snapshot", "UnitDirections", "UnitNorms",
-    "WidthRule",
+    "Balancedness", "ByNorm", "ByRank", "ByRays", "ChannelPartials", "EffectiveWidth", "Fit", "FullLoss",
+    "GradientNoise", "GradientNorm", "LearnedModes", "LearnedSamples", "LogRatios", "MinimaCounts", "MinimaRule",
+    "Observable", "PaperMinima", "Parameters", "ProminentMinima", "ResidualAmplitudes", "Sharpness", "SingularValues",
+    "Snapshot", "SymmetryDefect", "TestError", "UnitDirections", "UnitNorms", "WeightDensity", "WidthRule",
+    "cosine_amplitudes", "learned_since", "log_ratios", "measure", "odd_share",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The parameters themselves, one variable a name: `param_u` with axes u_0, u_1, …"""
+"""The trained parameters themselves, one variable a name: `param_u` with axes param_u_0, param_u_1, …"""
 
 from typing import final
 
@@ -10,4 +10,4 @@ class Parameters(Observable):
     name = "param"
 
     def __call__(self, snapshot):
-        return dict(snapshot.params)
+        return snapshot.net.trained(snapshot.params)

@@ -30,15 +30,32 @@ def read_checkpoint(path, who, template):
     """State and history, or None where there is no file yet."""
     if not Path(path).exists():
         return None
-    try:
-        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-            arrays = {k: file[k] for k in file.files}
-    except (OSError, ValueError, TypeError, EOFError, zipfile.BadZipFile, KeyError) as error:
-        raise Refusal(f"The checkpoint {path} is damaged ({error}); delete it to start anew.") from None
+    arrays = read_arrays(path)
     refuse_unless(
         str(arrays.get("who")) == who,
         f"The checkpoint {path} belongs to another setting, engine or record; give each run its own file.",
     )
+    return restored(arrays, template), History.of(arrays)
+
+
+def read_instant(path, setting, engine):
+    """State and history of a setting's checkpoint, whatever it observed."""
+    refuse_unless(Path(path).exists(), f"There is no checkpoint {path}.")
+    arrays = read_arrays(path)
+    known = json.loads(str(arrays.get("who", "[]")))[:3] == [setting.hash, engine.name, numerics.VERSION]
+    refuse_unless(known, f"The checkpoint {path} belongs to another setting, engine or version.")
+    return restored(arrays, engine.start()), History.of(arrays)
+
+
+def read_arrays(path):
+    try:
+        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
+            return {k: file[k] for k in file.files}
+    except (OSError, ValueError, TypeError, EOFError, zipfile.BadZipFile, KeyError) as error:
+        raise Refusal(f"The checkpoint {path} is damaged ({error}); delete it to start anew.") from None
+
+
+def restored(arrays, template):
     leaves, tree = jax.tree.flatten(template)
     state = [arrays[f"state.{i}"].astype(x.dtype) for i, x in enumerate(leaves)]
-    return jax.tree.unflatten(tree, jax.tree.map(jax.numpy.asarray, state)), History.of(arrays)
+    return jax.tree.unflatten(tree, jax.tree.map(jax.numpy.asarray, state))

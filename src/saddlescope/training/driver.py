@@ -2,14 +2,13 @@
 
 import time
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
 from saddlescope import numerics
 from saddlescope.identity import storable
-from saddlescope.observables.observable import Observable, Snapshot
+from saddlescope.observables.observable import Observable, Snapshot, measure
 from saddlescope.refusal import refuse_unless
 from saddlescope.setting import Setting
 from saddlescope.training.checkpoint import identity, read_checkpoint, write_checkpoint
@@ -50,9 +49,9 @@ def train(setting, observe=(), save_at=None, *, checkpoint=None, per_step=False,
         run.state, run.history = found
     written = time.monotonic()
     try:
-        with Progress(type(setting.net).__name__, setting.budget, quiet) as bar:
+        with Progress(setting.tick, setting.budget, quiet) as bar:
             while run.advance():
-                bar(run.history.tick, f"loss {run.history.losses[-1]:.4g}")
+                bar(run.history.tick, run.line())
                 if checkpoint is not None and time.monotonic() - written > CHECKPOINT_SECONDS:
                     write_checkpoint(checkpoint, who, run.state, run.history)
                     written = time.monotonic()
@@ -85,6 +84,12 @@ class Run:
         self.history = History(lr=setting.optimiser.lr)
         self.call = 16  # ticks of the next engine call; grows to fill CALL_SECONDS
         self.whole = True  # state and history agree; a stop in between must not be written
+
+    def line(self) -> str:
+        """Where it stands, for people who wait."""
+        h = self.history
+        cuts = f"  {len(h.cuts)} cuts" if h.cuts else ""
+        return f"loss {h.losses[-1]:.4g}  rate {h.lr:.3g}{cuts}"
 
     def advance(self) -> bool:
         h = self.history
@@ -159,8 +164,8 @@ class Run:
     def save(self, reason):
         e, h = self.engine, self.history
         tick, lr = jnp.asarray(h.tick), jnp.asarray(h.lr, self.setting.precision)
-        snapshot = Snapshot(e.net, e.params(self.state), e.statistics, e.data, tick, lr)
-        h.save(reason, flat(self.observe, measure(self.observe, snapshot)))
+        snapshot = Snapshot(e.net, e.params(self.state), e.statistics, e.data, tick, lr, self.setting.task)
+        h.save(reason, measure(self.observe, snapshot))
 
     def dataset(self) -> xr.Dataset:
         result = self.history.dataset(self.setting.tick, self.observe)
@@ -168,17 +173,6 @@ class Run:
         result["hash"] = self.setting.hash
         result["engine"] = self.engine.name
         result.attrs["numerics"] = numerics.VERSION
+        if self.setting.task.aliased:
+            result.attrs["aliased"] = "the target is faster than its samples can show"
         return result
-
-
-@eqx.filter_jit
-def measure(observe, snapshot):
-    return tuple(o(snapshot) for o in observe)
-
-
-def flat(observe, values):
-    """Names and arrays; an observable that gives a dict becomes one variable a key."""
-    named = {}
-    for o, value in zip(observe, values, strict=True):
-        named |= {f"{o.name}_{k}": v for k, v in value.items()} if isinstance(value, dict) else {o.name: value}
-    return named

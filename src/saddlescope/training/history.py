@@ -58,7 +58,6 @@ class History:
 
     def dataset(self, tick: str, observe: tuple[Observable, ...]) -> xr.Dataset:
         """One run. Dimensions: `step` or `epoch` for what is kept at each, `saved` for observables, `event`."""
-        axes = {o.name: o.axes for o in observe}
         variables = {
             "loss": (tick, np.asarray(self.losses, float)),
             "learning_rate": (tick, np.asarray(self.lrs, float)),
@@ -68,10 +67,7 @@ class History:
         }
         if self.step_losses:
             variables["step_loss"] = ((tick, "batch"), np.stack(self.step_losses))
-        for name, values in self.saved.items():
-            array = np.stack(values)
-            own = axes.get(name) or tuple(f"{name}_{i}" for i in range(array.ndim - 1))
-            variables[name] = (("saved", *own), array)
+        variables |= labelled({name: np.stack(values) for name, values in self.saved.items()}, observe)
         coords = {
             tick: np.arange(len(self.losses)),
             f"saved_{tick}": ("saved", np.asarray(self.saved_ticks, int)),
@@ -80,3 +76,12 @@ class History:
             "event_kind": ("event", np.asarray(self.event_kinds, object)),
         }
         return xr.Dataset(variables, coords)
+
+
+def labelled(saved: dict[str, np.ndarray], observe: tuple[Observable, ...]) -> dict:
+    """Saved values with the names of their axes: the observable's own, or made from the variable's name."""
+    axes = {o.name: o.axes for o in observe}
+    return {
+        name: (("saved", *(axes.get(name) or (f"{name}_{i}" for i in range(values.ndim - 1)))), values)
+        for name, values in saved.items()
+    }

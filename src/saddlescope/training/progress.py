@@ -1,16 +1,17 @@
-"""A progress bar for work that lasts: appears after a second, on a terminal only."""
+"""Progress of work that lasts: a bar after a second on a terminal, elsewhere a line a minute."""
 
 import sys
 import time
 
 
 class Progress:
-    """`with Progress("training", total=3000) as bar: bar(done, "loss 0.1")`. Silent off a terminal or when `quiet`."""
+    """`with Progress("training", total=3000) as bar: bar(done, "loss 0.1")`. The time left is to the whole budget."""
 
     def __init__(self, title, total, quiet=False):
         self.title, self.total = title, total
-        self.silent = quiet or not sys.stderr.isatty()
+        self.quiet, self.plain = quiet, not sys.stderr.isatty()
         self.started, self.bar = time.monotonic(), None
+        self.said = self.started
 
     def __enter__(self):
         return self
@@ -20,7 +21,13 @@ class Progress:
             self.bar.stop()
 
     def __call__(self, done, text=""):
-        if self.silent or (self.bar is None and time.monotonic() - self.started < 1):
+        now = time.monotonic()
+        if self.quiet or (self.bar is None and now - self.started < 1):
+            return
+        if self.plain:
+            if now - self.said > 60:
+                self.said = now
+                print(f"{self.title} {done} of {self.total}  {text}", file=sys.stderr, flush=True)
             return
         if self.bar is None:
             self.bar = self._show()

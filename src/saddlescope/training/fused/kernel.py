@@ -114,17 +114,16 @@ def compiled_with(source):
         x, y, order, losses, lr, rate, momentum, clip, slope, m, dims, A, b, C, c, dC, dc, vC, vc, H, G, T, Z, D, sums,
         gram, square,
     ):  # fmt: skip
-        """One epoch a row of `order`, in batches of len(sums), the last one short. losses[epoch, step] is the mean squared
-        error before that step. `rate` multiplies the learning rate of C."""
+        """One epoch a row of `order`, in batches of len(sums), the last one short. losses[epoch, step] is the mean
+        squared error before that step. `rate` multiplies the learning rate of C. C is updated when the next step reads
+        it, so there is one turn more than steps, which only updates."""
         source  # noqa: B018
         J, size, panels = len(A), len(sums), b.shape[1]
         A, b, C, c, dC, dc, vC, vc = view(A), view(b), view(C), view(c), view(dC), view(dc), view(vC), view(vc)
         H, G, T, Z, D = view(H), view(G), view(T), view(Z), view(D)
         sums, gram, square = view(sums), view(gram), view(square)
         steps, before, scale = losses.shape[1], 0, m
-        for turn in range(
-            len(order) * steps + 1
-        ):  # C is updated when the next step reads it; the last turn only updates
+        for turn in range(len(order) * steps + 1):
             epoch, start = turn // steps, turn % steps * size
             bs = min(size, order.shape[1] - start) if epoch < len(order) else 0
             for s in range(bs):

@@ -1,0 +1,49 @@
+"""What the net has learned of a curve: its outputs over [-1, 1], and their error at points it was not trained on."""
+
+from typing import final
+
+import equinox as eqx
+import numpy as np
+
+from saddlescope.identity import whole
+from saddlescope.observables.observable import Observable
+from saddlescope.observables.readout import check_points, curve_of, grid, outputs
+
+
+@final
+class Fit(Observable):
+    """The net's output over equally spaced points."""
+
+    points: int = eqx.field(default=500, static=True, converter=whole)
+
+    name = "fit"
+    axes = ("x",)
+    on_host = True
+
+    def __check_init__(self):
+        check_points(self.points)
+
+    def __call__(self, snapshot):
+        return outputs(snapshot, grid(self.points))[:, 0]
+
+
+@final
+class TestError(Observable):
+    """Mean squared error at equally spaced points (valleys paper: 500), or at random ones if they are given a seed."""
+
+    __test__ = False  # not a test, whatever pytest thinks of the name
+
+    points: int = eqx.field(default=500, static=True, converter=whole)
+    seed: int | None = eqx.field(default=None, static=True, converter=whole)
+
+    name = "test_error"
+    on_host = True
+
+    def __check_init__(self):
+        check_points(self.points, 1)
+
+    def __call__(self, snapshot):
+        x = grid(self.points)
+        if self.seed is not None:
+            x = np.random.default_rng(self.seed).uniform(-1, 1, (self.points, 1))
+        return np.mean((outputs(snapshot, x) - curve_of(snapshot).target(x)) ** 2)

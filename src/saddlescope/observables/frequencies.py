@@ -1,0 +1,58 @@
+"""Which frequencies are learned: the residual's amplitude along each cosine, and when it has halved."""
+
+from typing import final
+
+import equinox as eqx
+import numpy as np
+
+from saddlescope.identity import whole
+from saddlescope.observables.observable import Observable
+from saddlescope.observables.readout import check_points, curve_of, grid, outputs
+from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.tasks.cosines import Cosines
+
+
+def cosine_amplitudes(x, y, frequencies, phases) -> np.ndarray:
+    """The least-squares amplitudes of cos(2πfx + phase), beside a constant. Exact for a sum of those, on any points."""
+    columns = [np.ones_like(x), *(np.cos(2 * np.pi * f * x + p) for f, p in zip(frequencies, phases, strict=True))]
+    return np.linalg.lstsq(np.stack(columns, axis=1), y, rcond=None)[0][1:]
+
+
+def learned_since(times, amplitudes, targets) -> np.ndarray:
+    """For each frequency (a column of `amplitudes`) the first time from which on its error stays below half the
+    target's amplitude; NaN where that never happens."""
+    small = np.abs(amplitudes) < np.abs(targets) / 2
+    stays = np.logical_and.accumulate(small[::-1], axis=0)[::-1]
+    first = np.argmax(stays, axis=0)
+    return np.where(stays.any(axis=0), np.asarray(times, float)[first], np.nan)
+
+
+@final
+class ResidualAmplitudes(Observable):
+    """Amplitude of target minus fit along each cosine of the target, or along frequencies 1 … `modes` if given."""
+
+    modes: int | None = eqx.field(default=None, static=True, converter=whole)
+    points: int = eqx.field(default=500, static=True, converter=whole)
+
+    name = "residual_amplitude"
+    axes = ("frequency",)
+    on_host = True
+
+    def __check_init__(self):
+        check_points(self.points)
+        refuse_unless(
+            self.modes is None or (type(self.modes) is int and 0 < self.modes < self.points // 4),
+            f"`modes` must be a whole number below a quarter of the {self.points} points; got {self.modes!r}.",
+        )
+
+    def __call__(self, snapshot):
+        task, x = curve_of(snapshot), grid(self.points)
+        if self.modes is not None:
+            frequencies = tuple(range(1, self.modes + 1))
+            phases = (0.0,) * self.modes
+        elif isinstance(task, Cosines):
+            frequencies, phases = task.frequencies, task.phases or (0.0,) * len(task.frequencies)
+        else:
+            raise Refusal("The target is not a sum of cosines: say how many frequencies to look at by `modes`.")
+        residual = (task.target(x) - outputs(snapshot, x))[:, 0]
+        return cosine_amplitudes(x[:, 0], residual, frequencies, phases)

@@ -1,0 +1,45 @@
+"""Gradient noise: how much the gradients of single samples scatter about their mean, over the trained parameters.
+
+`gradient_noise_trace` is E|g_i - g|², `gradient_noise_signal` is |g|². A batch of B samples scatters by
+about trace / B; while that exceeds the signal, steps are mostly noise.
+"""
+
+from typing import final
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+
+from saddlescope.identity import whole
+from saddlescope.observables.observable import Observable
+from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.tasks.task import Moments, Samples
+
+
+@final
+class GradientNoise(Observable):
+    """`together` samples are differentiated at once: it bounds memory, not the result."""
+
+    together: int = eqx.field(default=64, static=True, converter=whole)
+
+    name = "gradient_noise"
+
+    def __check_init__(self):
+        refuse_unless(
+            type(self.together) is int and self.together > 0,
+            f"`together` must be a positive whole number; got {self.together!r}.",
+        )
+
+    def __call__(self, snapshot):
+        net, params, data = snapshot.net, snapshot.params, snapshot.data
+        if isinstance(data, Moments):
+            raise Refusal("Gradient noise is between samples, but the task is a population; give it `samples`.")
+        mean = net.loss_and_gradient(params, data)[1]
+
+        def scatter(sample):
+            own = net.loss_and_gradient(params, Samples(*(v[None] for v in sample)))[1]
+            return optax.tree.norm(jax.tree.map(jnp.subtract, own, mean)) ** 2
+
+        trace = jnp.mean(jax.lax.map(scatter, (data.x, data.y), batch_size=self.together))
+        return {"trace": trace, "signal": optax.tree.norm(mean) ** 2}

@@ -1,0 +1,41 @@
+"""Log-ratios between channels at one point: R_ij = log|f_i| - log|f_j|. Valleys paper, Fig. 3 and 8."""
+
+from typing import final
+
+import equinox as eqx
+import numpy as np
+
+from saddlescope.observables.observable import Observable
+from saddlescope.observables.readout import channels
+from saddlescope.refusal import refuse_unless
+
+FLOOR = 1e-6  # added to |f|, so that a channel that crosses zero has a logarithm
+
+
+def log_ratios(f) -> np.ndarray:
+    """R_ij of a vector of channel values, antisymmetric."""
+    size = np.log(np.abs(f) + FLOOR)
+    return size[:, None] - size[None, :]
+
+
+@final
+class LogRatios(Observable):
+    """`log_ratio_pairs`, the ratios of all pairs i < j, and `log_ratio_max`, the largest of either sign.
+
+    `block` 1 is the second bottleneck.
+    """
+
+    x: float = eqx.field(default=0.0, converter=float)
+    block: int = eqx.field(default=1, static=True)
+
+    name = "log_ratio"
+    on_host = True
+
+    def __call__(self, snapshot):
+        found = channels(snapshot, np.full((1, 1), self.x))
+        refuse_unless(
+            0 <= self.block < len(found) and found[self.block].shape[1] > 1,
+            f"Log-ratios need a block with two channels or more, of blocks 0 to {len(found) - 1}; got {self.block}.",
+        )
+        ratios = log_ratios(found[self.block][0])
+        return {"pairs": ratios[np.triu_indices(len(ratios), 1)], "max": ratios.max()}

@@ -1,0 +1,74 @@
+"""Oscillation: how many minima a channel has along the input. Valleys paper, Fig. 4 and App. C.10.
+
+The paper's rule counts strict interior minima with a value above a threshold. It misses every minimum below zero,
+scores nothing on a cosine itself, and in float32 counts rounding. `ProminentMinima` is the sound one.
+"""
+
+from abc import abstractmethod
+from typing import final
+
+import equinox as eqx
+import numpy as np
+from scipy.signal import find_peaks
+
+from saddlescope.identity import Part, whole
+from saddlescope.observables.observable import Observable
+from saddlescope.observables.readout import channels, check_points, grid
+from saddlescope.refusal import refuse_unless
+
+
+class MinimaRule(Part):
+    @abstractmethod
+    def __call__(self, f: np.ndarray) -> float:
+        """The count, from one channel's values over a grid."""
+
+
+@final
+class PaperMinima(MinimaRule):
+    """Interior points below both neighbours, with a value above `threshold`."""
+
+    threshold: float = eqx.field(default=1e-4, converter=float)
+
+    def __call__(self, f):
+        inner = f[1:-1]
+        return float(np.sum((inner < f[:-2]) & (inner < f[2:]) & (inner > self.threshold)))
+
+
+@final
+class ProminentMinima(MinimaRule):
+    """Interior minima and maxima that stand out by `share` of the channel's range, halved.
+
+    The sign of a channel is a convention of the maps around it, so both count alike. A channel whose range is within
+    rounding of its size has none.
+    """
+
+    share: float = eqx.field(default=0.02, converter=float)
+
+    def __check_init__(self):
+        refuse_unless(0 < self.share < 1, f"`share` must lie between 0 and 1; got {self.share:g}.")
+
+    def __call__(self, f):
+        span = np.ptp(f)
+        if span <= 1e-9 * np.abs(f).max(initial=0.0):
+            return 0.0
+        return sum(len(find_peaks(sign * f, prominence=self.share * span)[0]) for sign in (1, -1)) / 2
+
+
+@final
+class MinimaCounts(Observable):
+    """The mean count over each block's channels. `precision` is that of the evaluation, not of training."""
+
+    rule: MinimaRule
+    points: int = eqx.field(default=1000, static=True, converter=whole)
+    precision: str = eqx.field(default="float64", static=True)
+
+    name = "minima"
+    axes = ("block",)
+    on_host = True
+
+    def __check_init__(self):
+        check_points(self.points, 3)
+
+    def __call__(self, snapshot):
+        found = channels(snapshot, grid(self.points), self.precision)
+        return np.array([np.mean([self.rule(column) for column in f.T]) for f in found])

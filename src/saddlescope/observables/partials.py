@@ -1,0 +1,59 @@
+"""Channel partials: the output of each rank channel of a block over the input. Valleys paper, Fig. 2, 5 and 7."""
+
+from typing import final
+
+import equinox as eqx
+import numpy as np
+
+from saddlescope.identity import whole
+from saddlescope.observables.observable import Observable
+from saddlescope.observables.readout import channels, check_points, grid
+from saddlescope.refusal import refuse_unless
+
+
+@final
+class ChannelPartials(Observable):
+    """One variable a block, `partial_0`, `partial_1`, …: points by channels. The last block is the output."""
+
+    blocks: tuple[int, ...] | None = eqx.field(default=None, static=True)
+    points: int = eqx.field(default=500, static=True, converter=whole)
+
+    name = "partial"
+    on_host = True
+
+    def __check_init__(self):
+        check_points(self.points)
+
+    def __call__(self, snapshot):
+        found = channels(snapshot, grid(self.points))
+        wanted = range(len(found)) if self.blocks is None else self.blocks
+        refuse_unless(
+            all(0 <= j < len(found) for j in wanted), f"The net has blocks 0 to {len(found) - 1}; got {self.blocks}."
+        )
+        return {str(j): found[j] for j in wanted}
+
+
+def odd_share(f) -> np.ndarray:
+    """Of each column over points that lie evenly about 0: ‖f(x) - f(-x)‖² / ‖2f‖² after its mean is removed.
+
+    0 for an even function, 1 for an odd one. A constant has no energy to share: 0.
+    """
+    f = f - f.mean(axis=0)
+    energy = np.sum((2 * f) ** 2, axis=0)
+    return np.sum((f - f[::-1]) ** 2, axis=0) / np.where(energy > 0, energy, 1.0)
+
+
+@final
+class SymmetryDefect(Observable):
+    """The odd part's share of each channel's energy, one variable a block: `symmetry_defect_0`, …"""
+
+    points: int = eqx.field(default=500, static=True, converter=whole)
+
+    name = "symmetry_defect"
+    on_host = True
+
+    def __check_init__(self):
+        check_points(self.points)
+
+    def __call__(self, snapshot):
+        return {str(j): odd_share(f) for j, f in enumerate(channels(snapshot, grid(self.points)))}

@@ -1,0 +1,54 @@
+"""Outputs and channels of a net over points, compiled once for a net's shape, whatever its task."""
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+
+from saddlescope.identity import traced
+from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.tasks.curve import Curve
+
+
+@eqx.filter_jit
+def outputs_of(net, params, x):
+    return net(params, x)
+
+
+@eqx.filter_jit
+def channels_of(net, params, x):
+    return net.channels(params, x)
+
+
+def cast(net, params, x, precision):
+    return traced(net, precision), {k: jnp.asarray(v, precision) for k, v in params.items()}, jnp.asarray(x, precision)
+
+
+def outputs(snapshot, x, precision="float64") -> np.ndarray:
+    """One row a point."""
+    return np.asarray(outputs_of(*cast(snapshot.net, snapshot.params, x, precision)))
+
+
+def channels(snapshot, x, precision="float64") -> list[np.ndarray]:
+    """The output of every block, one row a point."""
+    refuse_unless(
+        hasattr(snapshot.net, "channels"), f"{type(snapshot.net).__name__} has no channels; a RandomFeatureNet has."
+    )
+    return [np.asarray(f) for f in channels_of(*cast(snapshot.net, snapshot.params, x, precision))]
+
+
+def grid(points) -> np.ndarray:
+    """Equally spaced points over [-1, 1], ends included, as a column."""
+    return np.linspace(-1, 1, points)[:, None]
+
+
+def curve_of(snapshot) -> Curve:
+    if not isinstance(snapshot.task, Curve):
+        raise Refusal("This reads a function of one number over [-1, 1]; the task is not a Curve.")
+    return snapshot.task
+
+
+def check_points(points, least=2):
+    refuse_unless(
+        type(points) is int and points >= least,
+        f"`points` must be a whole number, {least} or more; got {points!r}.",
+    )

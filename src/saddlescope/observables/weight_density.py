@@ -1,0 +1,32 @@
+"""Densities of the trained weights, one variable a matrix: `weight_density_C0`, … Meanfield paper, Fig. 10."""
+
+from typing import final
+
+import equinox as eqx
+import numpy as np
+
+from saddlescope.identity import whole
+from saddlescope.observables.observable import Observable
+from saddlescope.refusal import refuse_unless
+
+
+@final
+class WeightDensity(Observable):
+    """Density in `bins` equal bins over [-limit, limit]; what lies outside is missing from its integral."""
+
+    limit: float = eqx.field(converter=float)
+    bins: int = eqx.field(default=60, static=True, converter=whole)
+
+    name = "weight_density"
+    on_host = True
+
+    def __check_init__(self):
+        refuse_unless(0 < self.limit < np.inf, f"`limit` must be positive and finite; got {self.limit:g}.")
+        refuse_unless(
+            type(self.bins) is int and self.bins > 0, f"`bins` must be a positive whole number; got {self.bins!r}."
+        )
+
+    def __call__(self, snapshot):
+        edges = np.linspace(-self.limit, self.limit, self.bins + 1)
+        weights = {k: np.asarray(v) for k, v in snapshot.net.trained(snapshot.params).items() if np.ndim(v) == 2}
+        return {k: np.histogram(w, edges)[0] / w.size / np.diff(edges) for k, w in weights.items()}

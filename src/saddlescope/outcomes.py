@@ -1,0 +1,26 @@
+"""How a run on a curve ended: worked, between or failed, and which kind of failure. Valleys paper, App. C.5.
+
+worked: test error below 0.01; failed: 0.5 or more, or not finite; between: neither. A failed run is mostly a constant:
+the mean of the target, or its median where clipping makes descent follow the sign of the error.
+"""
+
+import numpy as np
+
+WORKED, FAILED = 0.01, 0.5
+FLAT = 0.05  # a fit with less than this share of the target's variance is a constant
+
+
+def outcome(test_error: float) -> str:
+    if test_error < WORKED:
+        return "worked"
+    return "between" if test_error < FAILED else "failed"
+
+
+def failure(fit: np.ndarray, target: np.ndarray) -> str:
+    """Of a failed run, from its outputs and the target over the same points."""
+    if not np.isfinite(fit).all():
+        return "diverged"
+    if np.var(fit) > FLAT * np.var(target):
+        return "partial fit"
+    level, mean, median = np.mean(fit), np.mean(target), np.median(target)
+    return "constant (mean)" if abs(level - mean) <= abs(level - median) else "constant (median)"
