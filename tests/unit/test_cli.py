@@ -8,22 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from saddlescope import cli, store
-
-
-@pytest.fixture
-def saddlescope(capsys, monkeypatch, tmp_path):
-    """Run the command in this process, in an empty folder; gives status, output and errors."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["saddlescope", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        printed = capsys.readouterr()
-        return ended.value.code or 0, printed.out, printed.err
-
-    return call
+from saddlescope import store
 
 
 def staircase(n=400):

@@ -34,8 +34,8 @@ def train_to_folder(setting, out, quiet=False):
     run = train(setting, observe, save_at, checkpoint=folder / CHECKPOINT, quiet=quiet)
     summary = summed_up(run, setting)
     unseal(folder)
-    measured = collect([run], [{"seed": setting.init_seed}])
-    save_results(folder / "results.nc", Results(measured, xr.Dataset()), key=summary["name"], title="one run")
+    measured, nothing = (collect([d], [{"seed": setting.init_seed}]) for d in (run, xr.Dataset()))
+    save_results(folder / "results.nc", Results(measured, nothing), key=summary["name"], title="one run")
     write_bytes(folder / "summary.json", json.dumps(summary, indent=1).encode())
     with style():
         save_figure(draw_run(next(each_run(measured)), setting.task, caption(summary)), folder)

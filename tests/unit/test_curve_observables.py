@@ -1,0 +1,207 @@
+"""Observables of curves and channels against closed forms, brute force and finite differences."""
+
+import numpy as np
+import pytest
+from cases import random_feature_setting
+
+from saddlescope.nets import Tanh, low_rank
+from saddlescope.observables import (
+    ChannelPartials,
+    GradientNoise,
+    LogRatios,
+    MinimaCounts,
+    PaperMinima,
+    ProminentMinima,
+    ResidualAmplitudes,
+    Sharpness,
+    SymmetryDefect,
+    TestError,
+    WeightDensity,
+    cosine_amplitudes,
+    learned_since,
+    log_ratios,
+    measure,
+    odd_share,
+)
+from saddlescope.refusal import Refusal
+from saddlescope.tasks import Chirp, GivenArrays, cosine
+from saddlescope.training import reread_checkpoint, snapshot_at, train
+
+X = np.linspace(-1, 1, 1000)
+
+
+def snapshot(**changes):
+    setting = random_feature_setting(precision="float64", **changes)
+    return setting, snapshot_at(setting, {}, 0, 0.01)
+
+
+def numpy_channels(params, x):
+    h, found = x, []
+    for j in range(len(params) // 4):
+        h = params[f"c{j}"] + np.maximum(h @ params[f"A{j}"].T + params[f"b{j}"], 0) @ params[f"C{j}"].T
+        found.append(h)
+    return found
+
+
+def test_partials_test_error_and_ratios_are_the_net_written_out():
+    setting, instant = snapshot()
+    params, x = setting.initial(), np.linspace(-1, 1, 40)[:, None]
+    found = measure((ChannelPartials(None, 40), TestError(40), LogRatios(0.3, 1)), instant)
+    expected = numpy_channels(params, x)
+    for j, f in enumerate(expected):
+        np.testing.assert_allclose(found[f"partial_{j}"], f, rtol=1e-10, atol=1e-13)
+    error = np.mean((expected[-1] - np.cos(2 * np.pi * x) - np.cos(4 * np.pi * x)) ** 2)
+    assert found["test_error"] == pytest.approx(error, rel=1e-10)
+    a, b, c = np.log(np.abs(numpy_channels(params, np.array([[0.3]]))[1][0]) + 1e-6)
+    np.testing.assert_allclose(found["log_ratio_pairs"], [a - b, a - c, b - c], rtol=1e-9)
+    assert found["log_ratio_max"] == pytest.approx(max(a, b, c) - min(a, b, c), rel=1e-9)
+
+
+def test_random_test_points_are_drawn_by_their_seed():
+    _, instant = snapshot()
+    one, same, other = (TestError(30, seed=s)(instant) for s in (1, 1, 2))
+    assert one == same != other
+
+
+def test_log_ratios_are_antisymmetric_and_floored():
+    r = log_ratios(np.array([1.0, -np.e, 0.0]))
+    np.testing.assert_allclose(r, -r.T)
+    assert r[1, 0] == pytest.approx(1, abs=1e-5)
+    assert r[0, 2] == pytest.approx(np.log(1e6), abs=1e-5)
+
+
+def test_odd_share_of_known_functions():
+    even, odd = np.cos(3 * X) + 7, np.sin(2 * X)
+    even_energy, odd_energy = np.var(np.cos(3 * X)), np.var(odd)
+    columns = np.stack([even, odd, even + odd, np.full_like(X, 2.0)], axis=1)
+    expected = [0, 1, odd_energy / (odd_energy + even_energy), 0]
+    np.testing.assert_allclose(odd_share(columns), expected, atol=1e-12)
+
+
+def test_minima_of_a_cosine():
+    """cos(2πkx) has 2k minima of -1 within [-1, 1]: the paper's rule sees none, the sound one all."""
+    for k in (1, 3, 8):
+        f = np.cos(2 * np.pi * k * X)
+        assert PaperMinima()(f) == 0
+        assert PaperMinima()(f + 2) == 2 * k
+        assert ProminentMinima()(f) == ProminentMinima()(-f) == ProminentMinima()(5 * f - 3) == (2 * k + 2 * k - 1) / 2
+
+
+def test_the_sound_rule_does_not_count_rounding_and_the_papers_does():
+    smooth = (1 + 1e-6 * X**2).astype(np.float32).astype(float)  # steps of float32 on a gentle bowl
+    jagged = 1 + 1e-7 * np.random.default_rng(0).standard_normal(1000)
+    assert PaperMinima()(jagged) > 200
+    assert ProminentMinima()(jagged + 0.1 * X) == 0
+    assert ProminentMinima()(np.ones(50)) == ProminentMinima()(np.zeros(50)) == 0
+    assert ProminentMinima()(smooth) <= 1
+
+
+def test_minima_counts_are_means_over_channels():
+    _, instant = snapshot(net=low_rank(3, 2, 20, activation=Tanh()))
+    rule = ProminentMinima(0.01)
+    found = MinimaCounts(rule, 100)(instant)
+    partials = ChannelPartials(None, 100)(instant)
+    assert found.tolist() == [np.mean([rule(f) for f in partials[str(j)].T]) for j in range(3)]
+
+
+def test_amplitudes_are_exact_for_a_sum_of_cosines():
+    x = np.linspace(-1, 1, 77)
+    y = 0.3 + 1.5 * np.cos(2 * np.pi * x) - 0.2 * np.cos(6 * np.pi * x + 0.5)
+    np.testing.assert_allclose(cosine_amplitudes(x, y, (1, 3), (0, 0.5)), [1.5, -0.2], atol=1e-12)
+
+
+def test_residual_amplitude_of_a_net_that_gives_nothing_is_that_of_the_target():
+    setting, _ = snapshot()
+    still = {k: np.zeros_like(v) for k, v in setting.initial().items() if k[0] in "Cc"}
+    instant = snapshot_at(setting, still, 0, 0.01)
+    np.testing.assert_allclose(ResidualAmplitudes()(instant), [1, 1], atol=1e-10)
+    np.testing.assert_allclose(ResidualAmplitudes(4)(instant), [1, 1, 0, 0], atol=1e-10)
+
+
+def test_learned_since_is_the_last_crossing():
+    times = [0, 10, 20, 30, 40]
+    amplitudes = np.array([[1, 1, 1], [0.4, 0.9, 0.1], [0.6, 0.6, 0.1], [0.3, 0.6, -0.6], [0.1, -0.55, -0.9]])
+    np.testing.assert_array_equal(learned_since(times, amplitudes, np.ones(3)), [30, np.nan, np.nan])
+    np.testing.assert_array_equal(learned_since(times, amplitudes[:3], np.ones(3)), [np.nan, np.nan, 10])
+
+
+def dense_hessian(setting, params):
+    """By finite differences of the gradient over the trained parameters."""
+    import jax
+    from jax.flatten_util import ravel_pytree
+
+    net, data = setting.net, setting.data()
+    flat, restore = ravel_pytree(net.trained(params))
+    gradient = jax.jit(jax.grad(lambda t: net.loss(params | restore(t), data)))
+    step = 1e-6
+    return np.stack([(gradient(flat + step * e) - gradient(flat - step * e)) / (2 * step) for e in np.eye(flat.size)])
+
+
+def test_sharpness_is_the_top_eigenvalue_of_the_hessian():
+    setting, instant = snapshot(net=low_rank(2, 1, 6, activation=Tanh()))
+    found = measure((Sharpness(40),), instant)
+    top = np.linalg.eigvalsh(dense_hessian(setting, setting.initial()))[-1]
+    assert found["sharpness_top"] == pytest.approx(top, rel=1e-5)
+    assert found["sharpness_over_limit"] == pytest.approx(top * 0.01 / 2, rel=1e-5)
+
+
+def test_gradient_noise_is_the_scatter_of_single_gradients():
+    import jax
+    from jax.flatten_util import ravel_pytree
+
+    setting, instant = snapshot()
+    params, data, net = setting.initial(), setting.data(), setting.net
+    from saddlescope.tasks import Samples
+
+    grad = jax.jit(lambda s: net.loss_and_gradient(params, s)[1])
+    single = [Samples(data.x[i : i + 1], data.y[i : i + 1]) for i in range(setting.samples)]
+    own = np.stack([ravel_pytree(grad(s))[0] for s in single])
+    found = measure((GradientNoise(7),), instant)
+    assert found["gradient_noise_trace"] == pytest.approx(own.var(axis=0).sum(), rel=1e-9)
+    assert found["gradient_noise_signal"] == pytest.approx(np.sum(own.mean(axis=0) ** 2), rel=1e-9)
+
+
+def test_weight_density_integrates_to_one():
+    _, instant = snapshot()
+    found = WeightDensity(1.0, 50)(instant)
+    assert set(found) == {"C0", "C1", "C2"}
+    for density in found.values():
+        assert density.sum() * 2 / 50 == pytest.approx(1)
+
+
+def test_a_checkpoint_can_be_read_without_training_on(tmp_path):
+    setting = random_feature_setting(epochs=8, optimiser=random_feature_setting().optimiser)
+    run = train(setting, TestError(), checkpoint=tmp_path / "c.npz")
+    again = reread_checkpoint(tmp_path / "c.npz", setting, (TestError(), SymmetryDefect(11)))
+    assert again["test_error"] == run["test_error"].values[-1]
+    with pytest.raises(Refusal, match="another setting"):
+        reread_checkpoint(tmp_path / "c.npz", random_feature_setting(epochs=9), TestError())
+    with pytest.raises(Refusal, match="no checkpoint"):
+        reread_checkpoint(tmp_path / "none.npz", setting, TestError())
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: TestError()(snapshot(task=GivenArrays(X[:30], X[:30]))[1]), "not a Curve"),
+        (lambda: ResidualAmplitudes()(snapshot(task=Chirp(2, 1, 30))[1]), "by `modes`"),
+        (lambda: LogRatios(block=2)(snapshot()[1]), "two channels or more"),
+        (lambda: LogRatios(block=9)(snapshot()[1]), "blocks 0 to 2"),
+        (lambda: ChannelPartials((5,))(snapshot()[1]), "blocks 0 to 2; got (5,)"),
+        (lambda: TestError(0), "1 or more"),
+        (lambda: Sharpness(1), "above 1"),
+        (lambda: WeightDensity(-1), "positive and finite"),
+        (lambda: ProminentMinima(2), "between 0 and 1"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(make, said):
+    with pytest.raises(Refusal) as refused:
+        make()
+    assert said in str(refused.value)
+
+
+def test_an_aliased_run_is_marked():
+    clean = train(random_feature_setting(epochs=1))
+    aliased = train(random_feature_setting(task=cosine(12, 30, allow_aliasing=True), epochs=1))
+    assert "aliased" in aliased.attrs
+    assert "aliased" not in clean.attrs

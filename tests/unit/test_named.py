@@ -1,0 +1,174 @@
+"""Names of runs, how runs end, and `saddlescope train` as a user meets it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from saddlescope import store
+from saddlescope.named import Name
+from saddlescope.nets import Gaussian, UniformFanIn
+from saddlescope.optimisers import Ladder
+from saddlescope.outcomes import failure, outcome
+from saddlescope.refusal import Refusal
+
+WORDS = ["f1_N32_bs4_L1", "--rank", "3", "--width", "24", "--epochs", "30"]
+KEYS = {"name", "rank", "seed", "init", "engine", "test_mse", "train_loss", "min_loss", "epochs", "cuts", "outcome",
+        "failure", "cpu_seconds"}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["f3_N768_bs8_L2", "f1_N16_bs16_L2", "f5_N1280_bs4_L10"])
+def test_a_name_parses_and_prints_and_comes_back_from_its_setting(text):
+    name = Name.parse(text)
+    assert str(name) == text
+    setting = name.setting(rank=5, width=64)
+    assert Name.of(setting) == name
+    assert (setting.task.samples, setting.batch, len(setting.net.ranks)) == (name.samples, name.batch, name.depth)
+
+
+@pytest.mark.parametrize(
+    "text", ["f3", "f3_N768_bs8", "f3_N768_bs8_L2 ", "3_N768_bs8_L2", "f3_N768_bs8_L2_x", "", "fig1"]
+)
+def test_what_is_not_a_name_is_refused_with_an_example(text):
+    with pytest.raises(Refusal, match="such as f3_N768_bs8_L2"):
+        Name.parse(text)
+
+
+def test_the_protocol_is_the_papers():
+    setting = Name.parse("f3_N768_bs8_L2").setting(rank=10)
+    assert setting.net.widths == (1024,) * 3
+    assert setting.net.ranks == (10, 10)
+    assert isinstance(setting.net.parameterisation, UniformFanIn)
+    assert (setting.optimiser.lr, setting.optimiser.clip, setting.optimiser.momentum) == (0.01, 1.0, None)
+    assert (setting.budget, setting.precision, setting.engine) == (10_000, "float32", "fused")
+    assert setting.stop[0].level == 1e-6
+    again = Name.parse("f3_N768_bs8_L2").setting(rank=10, parameterisation=Gaussian(), schedule=Ladder((1, 0.1)))
+    assert again.hash != setting.hash
+
+
+def test_the_rate_stops_after_the_fourteenth_halving():
+    """0.01 / 2^14 is the first below 1e-6."""
+    assert 0.01 / 2**14 < 1e-6 < 0.01 / 2**13
+
+
+def test_outcomes():
+    assert [outcome(e) for e in (1e-3, 0.00999, 0.01, 0.4999, 0.5, 3, np.inf, np.nan)] == [
+        "worked", "worked", "between", "between", "failed", "failed", "failed", "failed",
+    ]  # fmt: skip
+
+
+def test_kinds_of_failure():
+    x = np.linspace(-1, 1, 500)
+    target = np.cos(2 * np.pi * x) + np.cos(4 * np.pi * x) + np.cos(6 * np.pi * x)
+    mean, median = target.mean(), np.median(target)
+    assert abs(mean - median) > 0.1
+    assert failure(np.full(500, mean + 0.01), target) == "constant (mean)"
+    assert failure(np.full(500, median - 0.01), target) == "constant (median)"
+    assert failure(0.5 * np.cos(2 * np.pi * x), target) == "partial fit"
+    assert failure(np.array([np.nan]), target[:1]) == "diverged"
+
+
+def test_train_writes_results_and_says_how_it_ended(saddlescope):
+    status, out, err = saddlescope("train", *WORDS, "--seed", "2")
+    assert (status, err) == (0, "")
+    assert "rank 3, uniform, seed 2" in out
+    assert "30 epochs" in out
+    folder = out.splitlines()[-1].removeprefix("results and figure: ")
+    assert {p.name for p in os.scandir(folder)} >= {
+        "results.nc",
+        "figure.png",
+        "figure.pdf",
+        "summary.json",
+        "manifest.json",
+    }
+    assert store.load_results(folder).measured["loss"].shape == (1, 30)
+    assert saddlescope("show", folder)[0] == 0
+
+
+def test_train_prints_one_json_object_with_the_promised_keys(saddlescope):
+    status, out, _ = saddlescope("train", *WORDS, "--json", "--init", "gaussian", "--engine", "jax")
+    found = json.loads(out)
+    assert status == 0
+    assert set(found) >= KEYS
+    assert (found["name"], found["rank"], found["init"], found["engine"]) == ("f1_N32_bs4_L1", 3, "Gaussian", "jax")
+    assert found["epochs"] == 30
+
+
+def test_a_run_that_blows_up_is_a_result(saddlescope):
+    status, out, _ = saddlescope("train", *WORDS, "--lr", "1e6", "--clip", "0", "--json")
+    found = json.loads(out)
+    assert status == 0
+    assert (found["outcome"], found["failure"], found["test_mse"]) == ("failed", "diverged", None)
+    assert found["status"].startswith("diverged")
+    curve = store.load_results(found["folder"]).measured["loss"].values
+    assert curve.size == found["epochs"] > 0
+
+
+BAD = {
+    "rank above width": (["f1_N32_bs4_L1", "--rank", "30", "--width", "20"], "rank 30 and width 20"),
+    "batch above samples": (["f1_N32_bs64_L1"], "between 1 and the task's 32 samples, got 64"),
+    "no name": (["f1_N32_bs4"], "such as f3_N768_bs8_L2"),
+    "aliasing": (["f9_N32_bs4_L1"], "Nyquist limit of a grid of 32 samples"),
+    "no width": (["f1_N32_bs4_L1", "--width", "0", "--rank", "1"], "must be positive whole numbers; got 0"),
+    "rate zero": (["f1_N32_bs4_L1", "--lr", "0"], "must be positive and finite; got 0"),
+    "rate below zero": (["f1_N32_bs4_L1", "--lr", "-1"], "must be positive and finite; got -1"),
+    "unknown init": (["f1_N32_bs4_L1", "--init", "unifrom"], "Did you mean 'uniform'?"),
+    "unknown engine": (["f1_N32_bs4_L1", "--engine", "torch"], "'jax' or 'fused'"),
+    "unknown precision": (["f1_N32_bs4_L1", "--precision", "float16"], "'float32' or 'float64'"),
+    "no epochs": (["f1_N32_bs4_L1", "--epochs", "0"], "positive whole number"),
+    "negative clip": (["f1_N32_bs4_L1", "--clip", "-1"], "must be positive or None"),
+    "negative seed": (["f1_N32_bs4_L1", "--seed", "-1"], "non-negative whole number"),
+    "no depth": (["f1_N32_bs4_L0"], "`depth` must be a positive whole number"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_one_sentence_and_status_2(saddlescope, name):
+    words, said = BAD[name]
+    status, out, err = saddlescope("train", *words)
+    assert (status, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+
+
+def test_aliasing_is_allowed_where_asked_for_and_marked(saddlescope):
+    _, out, _ = saddlescope(
+        "train", "f9_N32_bs4_L1", "--rank", "3", "--width", "24", "--epochs", "3", "--allow-aliasing"
+    )
+    assert "aliased" in out
+
+
+def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_numbers(saddlescope, tmp_path):
+    """A long enough run is interrupted as a user does it, then the same command is given again."""
+    words = ["train", "f1_N256_bs1_L2", "--rank", "5", "--epochs", "1500", "--json", "--quiet"]
+    started = subprocess.Popen(
+        [sys.executable, "-m", "saddlescope", *words, "--out", "cut"], cwd=tmp_path, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    time.sleep(0.5)
+    for _ in range(300):
+        if list(tmp_path.glob("cut/*")):  # the folder is made just before training
+            break
+        time.sleep(0.1)
+    time.sleep(1.5)
+    started.send_signal(signal.SIGINT)
+    out, err = started.communicate(timeout=60)
+    if started.returncode == 0:
+        pytest.skip("this machine finished the run before it could be interrupted")
+    assert started.returncode == 130
+    assert "the same command goes on" in err
+    assert "Traceback" not in err
+    assert out == ""
+    resumed = json.loads(saddlescope(*words, "--out", "cut")[1])
+    whole = json.loads(saddlescope(*words, "--out", "whole")[1])
+    for key in ("test_mse", "train_loss", "min_loss", "epochs", "cuts"):
+        assert resumed[key] == whole[key]
+    a, b = (store.load_results(r["folder"]).measured for r in (resumed, whole))
+    np.testing.assert_array_equal(a["loss"].values, b["loss"].values)
+    np.testing.assert_array_equal(a["fit"].values, b["fit"].values)
