@@ -27,6 +27,7 @@ lint: .venv/installed
 
 bench: .venv/installed
 	$(BIN)/python benchmarks/moments.py
+	$(BIN)/python benchmarks/engine.py
 
 docs: .venv/installed
 	$(BIN)/pip install -q --disable-pip-version-check -e '.[docs]'

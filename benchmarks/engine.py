@@ -69,7 +69,8 @@ def torch_turn(setting):
 
 def compare(text, rank, rounds):
     setting = Name.parse(text).setting(rank=rank)
-    epochs = max(1, int(0.1 / (flops(setting) / 5e10 * setting.samples / setting.batch)))
+    steps = -(-setting.samples // (setting.batch or 1))
+    epochs = max(1, int(0.1 / (flops(setting) / 5e10 * steps)))  # about a tenth of a second a turn
     turns = {
         "torch": torch_turn(setting),
         "jax": engine_turn(Name.parse(text).setting(rank=rank, engine="jax"), 1),

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import os
 import re
 import subprocess
@@ -14,7 +15,8 @@ from saddlescope.report.record import ledger
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
-COMMANDS = ("", "list", "run", "show", "stages")
+COMMANDS = ("", "list", "run", "train", "show", "stages")
+SPEED = ROOT / "benchmarks" / "engine.json"
 
 
 def between(text, name):
@@ -40,6 +42,23 @@ def test_cli_reference_is_the_help():
 
 def test_readme_ledger_is_the_record():
     assert between(README, "ledger") == ledger(keys()), "run `python tests/test_docs.py`"
+
+
+def speed():
+    """The README's table of speed, from the stored benchmark."""
+    stored = json.loads(SPEED.read_text())
+    head = ("run", "rank", "PyTorch µs", "JAX µs", "fused µs", "fused over PyTorch", "of peak")
+    rows = [head, ("---",) * len(head)]
+    for c in stored["cases"].values():
+        times = (f"{c['torch_us']:.0f}", f"{c['jax_us']:.0f}", f"{c['fused_us']:.1f}")
+        rows.append((f"`{c['run']}`", c["rank"], *times, f"{c['torch_over_fused']:.0f} ×", f"{c['share_of_peak']:.0%}"))
+    table = [f"| {' | '.join(map(str, row))} |" for row in rows]
+    two = f"Two runs on two cores over one: {stored['two_cores']:.2f}."
+    return "\n".join([*table, f"\n{two} Peak of the core: {stored['peak_gflops']:.0f} GFlop/s in single precision."])
+
+
+def test_readme_speed_is_the_stored_benchmark():
+    assert between(README, "speed") == speed(), "run `python tests/test_docs.py`"
 
 
 def test_readme_example_prints_what_it_says():
@@ -72,6 +91,9 @@ def test_every_experiment_is_in_the_changelog():
 
 if __name__ == "__main__":  # write what is made by code
     (ROOT / "docs" / "cli.md").write_text(cli_reference())
-    start, end = "<!-- ledger -->\n", "\n<!-- /ledger -->"
-    head, _, rest = README.partition(start)
-    (ROOT / "README.md").write_text(head + start + ledger(keys()) + end + rest.partition(end)[2])
+    text = README
+    for name, made in (("ledger", ledger(keys())), ("speed", speed())):
+        start, end = f"<!-- {name} -->\n", f"\n<!-- /{name} -->"
+        head, _, rest = text.partition(start)
+        text = head + start + made + end + rest.partition(end)[2]
+    (ROOT / "README.md").write_text(text)

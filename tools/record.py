@@ -10,7 +10,9 @@ import shutil
 from pathlib import Path
 
 from saddlescope.experiment import matching
+from saddlescope.named import Name
 from saddlescope.report.folder import run_to_folder
+from saddlescope.report.one_run import train_to_folder
 
 ROOT = Path(__file__).parents[1]
 PAPERS = ROOT / "src" / "saddlescope" / "papers"
@@ -27,6 +29,12 @@ def record(key, scale, out):
         shutil.copy(folder / "figure.png", ROOT / "docs" / "fig1b.png")
 
 
+def record_train(out):
+    """The README's figure of one run."""
+    folder, _, _ = train_to_folder(Name.parse("f3_N768_bs8_L2").setting(rank=10), out)
+    shutil.copy(folder / "figure.png", ROOT / "docs" / "train.png")
+
+
 def main():
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("key", nargs="?", default="all")
@@ -36,6 +44,8 @@ def main():
     for key in matching(options.key):
         for scale in (options.scale,) if options.scale else ("quick", "full"):
             record(key, scale, options.out)
+    if options.key == "all":
+        record_train(options.out)
 
 
 if __name__ == "__main__":

@@ -45,8 +45,8 @@ class Name:
         return name
 
     def setting(
-        self, rank, seed=0, *, width=1024, lr=0.01, clip=1.0, momentum=None, epochs=10_000, schedule=None,
-        precision="float32", engine=None, allow_aliasing=False, **net,
+        self, rank, seed=0, *, width=1024, lr=0.01, clip: float | None = 1.0, momentum=None, epochs=10_000,
+        schedule=None, precision="float32", engine=None, allow_aliasing=False, **net,
     ) -> Setting:  # fmt: skip
         """The paper's protocol at a rank; `net` goes to the net, such as parameterisation=Gaussian()."""
         return Setting(

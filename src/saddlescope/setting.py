@@ -4,6 +4,7 @@ The three seeds (data, init, batch order) default to one `seed` and feed separat
 included, is the setting's identity: it prints, round-trips through JSON and gives the content hash.
 """
 
+import dataclasses
 import json
 from typing import final
 
@@ -78,6 +79,11 @@ class Setting(Part):
         self._check_batch()
         self._check_engine()
 
+    def but(self, **changes) -> "Setting":
+        """This setting with some fields changed, checked anew; the engine is chosen again unless it is given."""
+        kept = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "engine"}
+        return Setting(**kept | changes)
+
     def misfit(self) -> str | None:
         """Why the fused kernel cannot run this setting; None where it can."""
         if not self.net.fused:
@@ -142,8 +148,8 @@ class Setting(Part):
         return self.net.init(self.rng(INIT), self.task.inputs, self.task.outputs)
 
     def permutation(self, epoch: int) -> np.ndarray:
-        """The order of the samples in an epoch: a function of (seed, epoch), so a resume needs no generator state."""
-        return self.rng(BATCH, epoch).permutation(self.samples)
+        """The order of the samples in an epoch."""
+        return permutation(self.batch_seed, epoch, self.samples)
 
     @property
     def hash(self) -> str:
@@ -161,6 +167,11 @@ class Setting(Part):
         if not isinstance(value, Setting):
             raise Refusal(f"This JSON holds a {type(value).__name__}, not a Setting.")
         return value
+
+
+def permutation(seed, epoch, samples) -> np.ndarray:
+    """A function of (seed, epoch), so a resume needs no generator state."""
+    return np.random.default_rng([seed, BATCH, epoch]).permutation(samples)
 
 
 def checked_budget(batch, steps, epochs):

@@ -1,6 +1,7 @@
 """The driver: owns the schedule, events, observables, checkpoints and progress of one run, whatever the engine."""
 
 import time
+from functools import partial
 
 import jax.numpy as jnp
 import numpy as np
@@ -82,6 +83,9 @@ class Run:
         self.engine = engine_for(setting)
         self.state = self.engine.start()
         self.history = History(lr=setting.optimiser.lr)
+        self.budget, self.tick = setting.budget, setting.tick
+        self.next_lr, self.schedule_quiet = plain(setting.schedule, "after"), plain(setting.schedule, "quiet")
+        self.stops = [(rule, plain(rule, "reached"), plain(rule, "quiet")) for rule in setting.stop]
         self.call = 16  # ticks of the next engine call; grows to fill CALL_SECONDS
         self.whole = True  # state and history agree; a stop in between must not be written
 
@@ -110,11 +114,10 @@ class Run:
 
     def ticks_ahead(self) -> int:
         """As far as nothing has to be read, decided or stopped."""
-        h, s = self.history, self.setting
-        after = self.save_at.after_cut
+        h, after = self.history, self.save_at.after_cut
         due = [t for t in (*self.save_at.ticks, *(c + after for c in h.cuts if after)) if t > h.tick]
-        quiet = min([s.schedule.quiet(h.tick, h.cuts), *(rule.quiet(h.lr) for rule in s.stop)])
-        return max(1, int(min(self.call, quiet, min(due, default=s.budget) - h.tick, s.budget - h.tick)))
+        calm = min([self.schedule_quiet(h.tick, h.cuts), *(quiet(h.lr) for _, _, quiet in self.stops)])
+        return max(1, int(min(self.call, calm, min(due, default=self.budget) - h.tick, self.budget - h.tick)))
 
     def take(self, rows):
         """Keep the losses up to the first that is not finite; then decide what they mean."""
@@ -126,17 +129,17 @@ class Run:
         if self.per_step:
             h.step_losses += list(rows[:keep])
         if bad.size:
-            h.status = f"diverged at {self.setting.tick} {h.tick - 1}"
+            h.status = f"diverged at {self.tick} {h.tick - 1}"
             h.event("diverged")
         else:
             self.decide()
 
     def decide(self):
         """Cut the learning rate, read the observables, stop: after the last tick, as the rules say."""
-        h, s, at = self.history, self.setting, self.save_at
-        lr = s.schedule.after(h.lr, h.losses, h.cuts)
-        stop = next((rule for rule in s.stop if rule.reached(lr, h.losses)), None)
-        over = stop is not None or h.tick == s.budget
+        h, at = self.history, self.save_at
+        lr = self.next_lr(h.lr, h.losses, h.cuts)
+        stop = next((rule for rule, reached, _ in self.stops if reached(lr, h.losses)), None)
+        over = stop is not None or h.tick == self.budget
         after = at.after_cut is not None and h.tick - at.after_cut in h.cuts
         if cut := lr != h.lr:
             h.cuts.append(h.tick)
@@ -152,7 +155,7 @@ class Run:
         """A full-batch curve ends with the loss after the last step; the last step, too, may have been too large."""
         h, last = self.history, self.engine.loss(self.state)
         if not np.isfinite(last):
-            h.status = f"diverged at {self.setting.tick} {h.tick}"
+            h.status = f"diverged at {self.tick} {h.tick}"
             h.event("diverged")
         else:
             h.status = f"stopped: {stop.reason}" if stop else "finished"
@@ -176,3 +179,8 @@ class Run:
         if self.setting.task.aliased:
             result.attrs["aliased"] = "the target is faster than its samples can show"
         return result
+
+
+def plain(part, method):
+    """A method as a plain function: what equinox makes of one at every access costs more than a small epoch."""
+    return partial(getattr(type(part), method), part)

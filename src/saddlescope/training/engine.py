@@ -5,10 +5,11 @@ from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from saddlescope.identity import traced
 from saddlescope.nets.net import Params
-from saddlescope.setting import Setting
+from saddlescope.setting import Setting, permutation
 
 
 class Engine(ABC):
@@ -26,9 +27,15 @@ class Engine(ABC):
         reduced = setting.batch is None and setting.reduce
         self.data = cast(data, dtype)
         self.statistics = cast(setting.net.statistics(data) if reduced else data, dtype)
+        self.seed, self.batch = setting.batch_seed, setting.batch
+        self.samples = setting.task.size or 0  # a population has none
 
     def initial(self) -> Params:
         return cast(self.setting.initial(), self.setting.precision)
+
+    def orders(self, tick: int, n: int) -> np.ndarray:
+        """The permutations of n epochs, one row each."""
+        return np.stack([permutation(self.seed, tick + i, self.samples) for i in range(n)])
 
     @abstractmethod
     def start(self) -> Any: ...

@@ -1,6 +1,5 @@
 """How far gradient descent runs from the gradient flow it discretises: two runs of one setting, and the gap in loss."""
 
-import equinox as eqx
 import numpy as np
 import xarray as xr
 
@@ -17,7 +16,7 @@ def flow_gap(setting, rtol=1e-9, atol=1e-14) -> xr.Dataset:
     o = setting.optimiser
     plain = isinstance(o, GradientDescent) and o.momentum is None and o.clip is None and setting.batch is None
     refuse_unless(plain, "The flow is the limit of full-batch descent without momentum or clipping.")
-    flow = eqx.tree_at(lambda s: s.optimiser, setting, GradientFlow(setting.optimiser.lr, rtol, atol))
+    flow = setting.but(optimiser=GradientFlow(setting.optimiser.lr, rtol, atol))
     descent, limit = (train(s, quiet=True)["loss"] for s in (setting, flow))
     gap = np.max(np.abs(descent.values - limit.values)) if descent.size == limit.size else np.inf  # one diverged
     return xr.Dataset({"descent": descent.rename(step="descent_step"), "flow": limit, "gap": gap})

@@ -75,10 +75,10 @@ class JaxLoop(Engine):
         if self.setting.batch is None:
             state, losses = full_batch(self.net, self.optimiser, self.statistics, state, self.buffer, ticks, lr)
         else:
-            orders = np.zeros((self.longest, self.setting.samples), np.int32)
-            orders[:n] = [self.setting.permutation(tick + i) for i in range(n)]
+            orders = np.zeros((self.longest, self.samples), np.int32)
+            orders[:n] = self.orders(tick, n)
             state, losses = minibatch(
-                self.net, self.optimiser, self.data, state, self.buffer, orders, ticks, lr, self.setting.batch
+                self.net, self.optimiser, self.data, state, self.buffer, orders, ticks, lr, self.batch
             )
         return state, np.asarray(losses[:n], float)
 

@@ -50,13 +50,18 @@ def escape(measured):
 
 
 def ends_near(results):
-    found = errors(results)
+    mean, text = geometric(errors(results))
+    return Finding(1e-3 / 3 < mean < 3e-3, text)
+
+
+def geometric(found):
+    """Geometric mean of the test errors, and the sentence about it."""
     if not np.isfinite(found).all():
-        return Finding(False, "a run diverged")
+        return np.inf, "a run diverged"
     mean, half = interval(np.log10(found))
     low, high = 10 ** (mean - half), 10 ** (mean + half)
     spread = f" (95 % interval {low:.1e} to {high:.1e}), from {min(found):.1e} to {max(found):.1e}"
-    return Finding(1e-3 / 3 < 10**mean < 3e-3, f"geometric mean {10**mean:.2e}{spread if len(found) > 1 else ''}")
+    return 10**mean, f"geometric mean {10**mean:.2e}{spread if len(found) > 1 else ''}"
 
 
 def takes_hundreds(results):
@@ -69,13 +74,15 @@ def takes_hundreds(results):
 
 def works(results):
     found = errors(results)
-    return Finding(bool(np.all(found < 0.01)), f"{np.sum(found < 0.01)} of {len(found)} below 0.01")
+    return Finding(
+        bool(np.all(found < 0.01)), f"{np.sum(found < 0.01)} of {len(found)} below 0.01; {geometric(found)[1]}"
+    )
 
 
 def shorter_plateau(results):
     times = {init: [escape(m) for m, _ in results.select(init=init).runs()] for init in INITS}
     u, g = np.median(times["uniform"]), np.median(times["gaussian"])
-    return Finding(g < u / 2, f"median epochs to a loss of 1.4: gaussian {g:.0f}, uniform {u:.0f}")
+    return Finding(bool(g < u / 2), f"median epochs to a loss of 1.4: gaussian {g:.0f}, uniform {u:.0f}")
 
 
 def draw(results):

@@ -65,8 +65,7 @@ class Fused(Engine):
         if self.held is not state:
             self.packed.set(*state)
         self.held = None  # until the kernel is done: an interrupted call leaves half a state behind
-        orders = np.stack([self.setting.permutation(tick + i) for i in range(n)])
-        losses = run_kernel(self.packed, self.x, self.y, orders, self.setting.batch, lr, **self.options)
+        losses = run_kernel(self.packed, self.x, self.y, self.orders(tick, n), self.batch, lr, **self.options)
         self.held = self.packed.get(bool(state[1]))
         return self.held, losses
 
