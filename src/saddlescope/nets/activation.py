@@ -24,10 +24,10 @@ class Identity(Activation):
 
 @final
 class ReLU(Activation):
-    """Its derivative at 0 is 0."""
+    """Its derivative at 0 is 0. What is not a number stays so: a run that diverges must say so."""
 
     def __call__(self, z):
-        return jnp.where(z > 0, z, 0.0)
+        return jnp.where(z <= 0, 0.0, z)
 
 
 @final

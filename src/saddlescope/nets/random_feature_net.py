@@ -99,6 +99,8 @@ class RandomFeatureNet(Net):
             and not self.residual
             and isinstance(self.activation, ReLU | LeakyReLU)
             and len({self.parameterisation.multiplier(w) for w in self.widths}) == 1
+            and len({self.rate(f"C{j}") for j in range(len(self.widths))}) == 1
+            and all(self.rate(f"c{j}") == 1 for j in range(len(self.widths)))
         )
 
     def channels(self, params, x) -> list[jax.Array]:

@@ -75,8 +75,9 @@ class Fused(Engine):
     def loss(self, state):
         """In plain numpy: a compilation for each shape would cost more than most runs."""
         params, h = self.params(state), self.x
-        for j in range(len(self.dims) - 1):
-            z = h @ params[f"A{j}"].T + params[f"b{j}"]
-            z = np.where(z > 0, z, self.options["slope"] * z)
-            h = params[f"c{j}"] + self.options["multiplier"] * (z @ params[f"C{j}"].T)
-        return float(np.mean(np.sum((self.y - h) ** 2, axis=1)))
+        with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges is a result
+            for j in range(len(self.dims) - 1):
+                z = h @ params[f"A{j}"].T + params[f"b{j}"]
+                z = np.where(z > 0, z, self.options["slope"] * z)
+                h = params[f"c{j}"] + self.options["multiplier"] * (z @ params[f"C{j}"].T)
+            return float(np.mean(np.sum((self.y - h) ** 2, axis=1)))

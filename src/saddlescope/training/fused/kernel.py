@@ -148,8 +148,8 @@ def compiled_with(source):
             norm = m * 0
             for j in range(J - 1, -1, -1):
                 norm += backward(bs, j, panels, slope, m, dims, A, C, dC, dc, G, T, Z, D, sums, gram, square)
-            norm = math.sqrt(norm)
-            scale = m * 0 + 1 if norm < clip else clip / norm
+            norm = m * 0 if norm < 0 else math.sqrt(norm)  # products that cancel may leave less than nothing
+            scale = m * 0 + 1 if norm < clip or clip == math.inf else clip / norm
             for j in range(J):
                 for i in range(dims[j + 1]):
                     v = momentum * read(vc, (j, i)) + scale * read(dc, (j, i))

@@ -48,8 +48,9 @@ class Packed:
             self.b[j].reshape(-1)[:width] = params[f"b{j}"]
 
     def set(self, trained, velocity):
-        """Take over C and c, and their velocities where there are any."""
+        """Take over C and c, and their velocities where there are any. What a run that diverged left behind goes."""
         for C, c, params in ((self.C, self.c, trained), (self.vC, self.vc, velocity)):
+            C[...], c[...] = 0, 0
             for j in range(len(self.widths) if params else 0):
                 self.set_rows(C, j, params[f"C{j}"])
                 c[j, : self.dims[j + 1]] = params[f"c{j}"]
@@ -66,10 +67,10 @@ class Packed:
 
     def rows(self, packed, j):
         n, width = self.dims[j + 1], self.widths[j]
-        return np.ascontiguousarray(packed[j, :, :n].transpose(1, 0, 2).reshape(n, -1)[:, :width])
+        return packed[j, :, :n].transpose(1, 0, 2).reshape(n, -1)[:, :width].copy()
 
     def set_rows(self, packed, j, matrix):
-        """Cut the columns of a matrix into panels. The padding stays zero: it was never written."""
+        """Cut the columns of a matrix into panels. The padding stays zero, unless a run diverges."""
         n, row = len(matrix), packed.shape[3]
         panels, rest = divmod(matrix.shape[1], row)
         packed[j, :panels, :n] = matrix[:, : panels * row].reshape(n, panels, row).transpose(1, 0, 2)
