@@ -10,6 +10,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from saddlescope.experiment import keys
 from saddlescope.report.record import ledger
 
@@ -61,11 +63,12 @@ def test_readme_speed_is_the_stored_benchmark():
     assert between(README, "speed") == speed(), "run `python tests/test_docs.py`"
 
 
-def test_readme_example_prints_what_it_says():
-    code, shown = re.search(r"```python\n(.*?)```\n+```text\n(.*?)```", README, re.DOTALL).groups()
+@pytest.mark.parametrize("name", ["README.md", "docs/random_features.md"])
+def test_example_prints_what_it_says(name):
+    code, shown = re.search(r"```python\n(.*?)```\n+```text\n(.*?)```", (ROOT / name).read_text(), re.DOTALL).groups()
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(code, "README.md", "exec"), {})
+        exec(compile(code, name, "exec"), {})
     assert printed.getvalue().rstrip() == shown.rstrip()
 
 
