@@ -1,0 +1,87 @@
+"""Random-feature nets and their training, written out in numpy: what the engines are held against."""
+
+import math
+
+import jax
+import numpy as np
+from hypothesis import strategies as st
+
+from saddlescope.nets import Gaussian, LeakyReLU, MeanField, ReLU, UniformFanIn
+from saddlescope.nets.random_feature_net import RandomFeatureNet
+from saddlescope.setting import Setting
+from saddlescope.tasks import GivenArrays
+
+
+def loss_and_gradient(net, params, x, y):
+    """By hand. Also the smallest pre-activation, relative to the sum of its terms: how near a kink is."""
+    slope, m = getattr(net.activation, "slope", 0.0), net.parameterisation.multiplier(net.widths[0])
+    h, layers, nearest, blocks = x, [], np.inf, range(len(net.widths))
+    for j in blocks:
+        A, b, C, c = (params[f"{name}{j}"] for name in "AbCc")
+        z = h @ A.T + b
+        on = np.where(z > 0, 1, slope).astype(x.dtype)
+        nearest = min(nearest, np.min(np.abs(z) / (np.abs(h) @ np.abs(A).T + np.abs(b))))
+        layers.append((on * z, on))
+        h = c + m * ((on * z) @ C.T)
+    gradient, g = {}, 2 * (h - y) / len(x)
+    for j in reversed(blocks):
+        feature, on = layers[j]
+        gradient |= {f"C{j}": m * (g.T @ feature), f"c{j}": g.sum(axis=0)}
+        g = m * ((g @ params[f"C{j}"]) * on) @ params[f"A{j}"]
+    return np.mean(np.sum((h - y) ** 2, axis=1)), gradient, nearest
+
+
+def norm_of(arrays):
+    return math.sqrt(sum(np.sum(np.float64(v) ** 2) for v in arrays.values()))
+
+
+def by_hand(setting, epochs, lr, dtype="float64"):
+    """Losses, parameters and velocities after some epochs of plain numpy, and the nearest kink passed."""
+    data, params = setting.data(), {k: v.astype(setting.precision).astype(dtype) for k, v in setting.initial().items()}
+    x, y = (np.asarray(v).astype(setting.precision).astype(dtype) for v in (data.x, data.y))
+    momentum, clip = setting.optimiser.momentum or 0.0, setting.optimiser.clip
+    v, losses, nearest = {k: 0 * p for k, p in setting.net.trained(params).items()}, [], np.inf
+    for epoch in range(epochs):
+        order = setting.permutation(epoch)
+        for first in range(0, len(order), setting.batch):
+            rows = order[first : first + setting.batch]
+            loss, gradient, near = loss_and_gradient(setting.net, params, x[rows], y[rows])
+            size = norm_of(gradient)
+            scale = clip / size if clip is not None and size > clip else 1.0
+            v = {k: momentum * v[k] + scale * g for k, g in gradient.items()}
+            params = params | {k: params[k] - lr * setting.net.rate(k) * d for k, d in v.items()}
+            losses.append(loss)
+            nearest = min(nearest, near)
+    return np.reshape(losses, (epochs, -1)), params, v, nearest
+
+
+def made(net, optimiser, batch, samples, inputs, outputs, seed, **more):
+    """A setting with random inputs and targets."""
+    rng = np.random.default_rng(seed)
+    task = GivenArrays(rng.standard_normal((samples, inputs)), rng.standard_normal((samples, outputs)))
+    return Setting(task, net, optimiser, batch=batch, epochs=10_000, seed=seed, **more)
+
+
+@st.composite
+def nets(draw, deepest=6, widest=400):
+    """Of any shape: widths and ranks of their own for each block, and more panels than are worked on together."""
+    inputs, outputs = draw(st.integers(1, 4)), draw(st.integers(1, 3))
+    ranks = draw(st.lists(st.integers(1, 12) | st.integers(13, 20), min_size=1, max_size=deepest))
+    widest = widest if len(ranks) < 3 else min(widest, 150)
+    widths = [draw(st.integers(max(pair), widest)) for pair in zip([1, *ranks], [*ranks, 1], strict=True)]
+    parameterisation = draw(st.sampled_from([UniformFanIn(), Gaussian(), MeanField()]))
+    if isinstance(parameterisation, MeanField):
+        widths = [max(widths)] * len(widths)
+    activation = draw(st.sampled_from([ReLU(), LeakyReLU(), LeakyReLU(0.5)]))
+    return RandomFeatureNet(ranks, widths, activation, parameterisation=parameterisation), inputs, outputs
+
+
+def distance(a, b):
+    """The largest relative difference; not a number where a run is none."""
+    a, b = ({k: np.asarray(v) for k, v in params.items()} for params in (a, b))
+    with np.errstate(all="ignore"):
+        return np.max([np.abs(a[k] - b[k]).max() / np.abs(b[k]).max() for k in b])
+
+
+def same(a, b):
+    return all(np.array_equal(x, y) for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True))
