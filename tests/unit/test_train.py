@@ -11,8 +11,10 @@ from saddlescope.optimisers import (
     Adam,
     GradientDescent,
     HalveOnStagnation,
+    Ladder,
     LearningRateBelow,
     LossBelow,
+    NormScaledDescent,
     StepDecay,
 )  # fmt: skip
 from saddlescope.refusal import Refusal
@@ -42,7 +44,11 @@ def by_hand(setting, direction):
             rows = order[first : first + setting.batch]
             loss, gradient = tanh_loss_and_gradient(params, data.x[rows], data.y[rows])
             losses.append(loss)
-            step = direction(gradient, memory)
+            step = (
+                direction(gradient, memory | {"params": params})
+                if direction is by_norm
+                else direction(gradient, memory)
+            )
             params = {k: params[k] - lr * step[k] for k in params}
         epochs.append(np.mean(losses))
     return np.array(epochs)
@@ -63,6 +69,11 @@ def clipped(gradient, memory):
     return {k: g * min(1, 0.3 / norm) for k, g in gradient.items()}
 
 
+def by_norm(gradient, memory):
+    norm = np.sqrt(sum(np.sum(p**2) for p in memory["params"].values()))
+    return {k: g * norm**-1.5 for k, g in gradient.items()}
+
+
 def adam(gradient, memory):
     n = memory["n"] = memory.get("n", 0) + 1
     out = {}
@@ -80,8 +91,9 @@ def adam(gradient, memory):
         (GradientDescent(0.02, momentum=0.9), momentum),
         (GradientDescent(0.05, clip=0.3), clipped),
         (Adam(0.01), adam),
+        (NormScaledDescent(0.5, 1.5), by_norm),
     ],
-    ids=["plain", "momentum", "clip", "adam"],
+    ids=["plain", "momentum", "clip", "adam", "by norm"],
 )
 def test_minibatch_is_the_loop_written_out(optimiser, direction):
     setting = minibatch_setting(optimiser=optimiser, schedule=None, stop=(), epochs=12)
@@ -257,6 +269,22 @@ def test_halving_rule_on_made_losses(losses, cut_at):
     assert first == cut_at
     assert rule.after(1.0, [1.0] * 40, [21]) == 1.0, "39 - 20 < 20 epochs since the last cut"
     assert rule.after(1.0, [1.0] * 41, [21]) == 0.5
+
+
+def test_ladder_on_made_losses():
+    """Flat losses: one rung down every 20 epochs, then the last one for good; a falling loss stays where it is."""
+    rule, lr, cuts, losses = Ladder((0.01, 0.005, 0.001)), 0.01, [], []
+    for _ in range(100):
+        losses.append(1.0)
+        new = rule.after(lr, losses, cuts)
+        cuts, lr = ([*cuts, len(losses)], new) if new != lr else (cuts, lr)
+    assert cuts == [21, 41]
+    assert lr == 0.001
+    assert rule.after(0.01, list(np.linspace(1, 0, 50)), []) == 0.01
+    assert rule.after(0.01, [1.0] * 12 + [np.nan] * 30, []) == 0.01
+    for rates in ((), (0.01, 0.02), (0.1, 0.0), (0.1, 0.1)):
+        with pytest.raises(Refusal, match="fall from rung to rung"):
+            Ladder(rates)
 
 
 def test_setting_with_another_seed_gives_other_numbers_and_the_same_one_the_same():
