@@ -86,7 +86,7 @@ def shorter_plateau(results):
 
 
 def draw(results):
-    figure, axes = plt.subplots(1, 2, figsize=(8, 3.2), sharey=True)
+    figure, axes = plt.subplots(1, 2, figsize=(8, 3.2), sharex=True, sharey=True)
     for ax, init in zip(axes, INITS, strict=True):
         for measured, _ in results.select(init=init).runs():
             ax.loglog(np.arange(1, measured.sizes["epoch"] + 1), measured.loss.values, color=BLUE, lw=0.7)
