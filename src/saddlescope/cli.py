@@ -131,7 +131,8 @@ def train(
     """Train one run of the valleys paper by its name; print how it ended, write results and a figure.
 
     The target is the sum of `factor` cosines, the net a low-rank random-feature net, the rate halved on stagnation.
-    Stopped by Ctrl-C, or killed, the same command goes on from its checkpoint.
+    Stopped by Ctrl-C, the same command goes on where it was; killed, from its last checkpoint, seconds before. A run
+    that was finished is trained anew.
 
     Examples:
 
@@ -240,8 +241,10 @@ def main():
         fail(f"{error.format_message().rstrip('.')}; `saddlescope --help` shows what can be given.", 2)
     except (Refusal, OSError) as error:
         fail(str(error), 2)
+    except MemoryError as error:
+        fail(f"this does not fit into memory ({error}); use a smaller width, depth or number of samples.", 2)
     if status == 130:  # Ctrl-C
-        fail("stopped; experiments that were finished are kept.", 130)
+        fail("stopped; what was finished is kept.", 130)
     sys.exit(status)
 
 

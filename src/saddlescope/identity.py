@@ -82,9 +82,22 @@ def function_form(f):
     """Import path and source hash. A lambda or inner function has no path: it has a form, but cannot be stored."""
     if "<" in f.__qualname__:
         inside = [cell.cell_contents for cell in f.__closure__ or ()]
-        code = hashlib.sha256(marshal.dumps(f.__code__)).hexdigest()
-        return {"lambda": code, "closure": [form(v) for v in inside], "defaults": form(f.__defaults__ or ())}
-    return {"function": f"{f.__module__}.{f.__qualname__}", "source": source_hash(f)}
+        placeless = f.__code__.replace(co_filename="", co_firstlineno=1, co_linetable=b"")
+        code = hashlib.sha256(marshal.dumps(placeless)).hexdigest()
+        shape = {"closure": [form(v) for v in inside], "defaults": form(f.__defaults__ or ())}
+        return {"lambda": code, **shape, **globals_form(f)}
+    return {"function": f"{f.__module__}.{f.__qualname__}", "source": source_hash(f), **globals_form(f)}
+
+
+def globals_form(f):
+    """Values that a function takes from its module enter with it, other functions by their source."""
+    found = {}
+    for name, value in sorted(inspect.getclosurevars(f).globals.items()):
+        if isinstance(value, types.FunctionType):
+            found[name] = source_hash(value)
+        elif not isinstance(value, types.ModuleType | type) and not callable(value):
+            found[name] = form(value)
+    return {"globals": found} if found else {}
 
 
 def storable(text):

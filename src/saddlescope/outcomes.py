@@ -8,6 +8,7 @@ import numpy as np
 
 WORKED, FAILED = 0.01, 0.5
 FLAT = 0.05  # a fit with less than this share of the target's variance is a constant
+FAR, ALIKE = 0.25, 0.05  # in deviations of the target: far from mean and median; mean and median not told apart
 
 
 def outcome(test_error: float) -> str:
@@ -22,5 +23,10 @@ def failure(fit: np.ndarray, target: np.ndarray) -> str:
         return "diverged"
     if np.var(fit) > FLAT * np.var(target):
         return "partial fit"
-    level, mean, median = np.mean(fit), np.mean(target), np.median(target)
-    return "constant (mean)" if abs(level - mean) <= abs(level - median) else "constant (median)"
+    level, mean, median, spread = np.mean(fit), np.mean(target), np.median(target), np.std(target)
+    to_mean, to_median = abs(level - mean), abs(level - median)
+    if min(to_mean, to_median) > FAR * spread:
+        return "constant (other)"
+    if abs(mean - median) < ALIKE * spread:
+        return "constant"  # of a single cosine, say, mean and median are the same
+    return "constant (mean)" if to_mean <= to_median else "constant (median)"

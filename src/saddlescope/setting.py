@@ -18,6 +18,7 @@ from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.tasks.task import Moments, Samples, Task
 
 DATA, INIT, BATCH = 0, 1, 2  # streams of random numbers
+LONGEST = 10**9  # ticks of a run
 
 
 @final
@@ -53,6 +54,7 @@ class Setting(Part):
         refuse_unless(budget is None or steps is epochs is None, "Give the budget once: `steps` or `epochs`.")
         self.budget = whole(checked_budget(batch, steps, epochs) if budget is None else budget)
         self.engine = self.fitting_engine() if engine is None else engine
+        check_seed("seed", whole(seed))
         self.data_seed, self.init_seed, self.batch_seed = (
             whole(seed if s is None else s) for s in (data_seed, init_seed, batch_seed)
         )
@@ -62,17 +64,19 @@ class Setting(Part):
         for name, kind in kinds.items():
             given = type(getattr(self, name)).__name__
             refuse_unless(isinstance(getattr(self, name), kind), f"`{name}` must be a {kind.__name__}, got {given}.")
-        for name in ("budget", "data_seed", "init_seed", "batch_seed"):
-            value = getattr(self, name)
-            refuse_unless(
-                type(value) is int and value >= (name == "budget"),
-                f"`{self.tick}s` must be a positive whole number, got {value!r}."
-                if name == "budget"
-                else f"`{name}` must be a non-negative whole number, got {value!r}.",
-            )
+        refuse_unless(
+            type(self.budget) is int and 0 < self.budget <= LONGEST,
+            f"`{self.tick}s` must be a positive whole number, at most {LONGEST:,}; got {self.budget!r}.",
+        )
+        for name in ("data_seed", "init_seed", "batch_seed"):
+            check_seed(name, getattr(self, name))
         refuse_unless(
             self.precision in ("float32", "float64"),
             f"`precision` must be 'float32' or 'float64', got {self.precision!r}.",
+        )
+        refuse_unless(
+            self.optimiser.lr <= float(np.finfo(self.precision).max),
+            f"`lr` must be finite in {self.precision}; got {self.optimiser.lr:g}.",
         )
         for rule in self.stop:
             refuse_unless(isinstance(rule, StopRule), f"`stop` takes stop rules such as LossBelow(0.1), got {rule!r}.")
@@ -167,6 +171,13 @@ class Setting(Part):
         if not isinstance(value, Setting):
             raise Refusal(f"This JSON holds a {type(value).__name__}, not a Setting.")
         return value
+
+
+def check_seed(name, value):
+    refuse_unless(
+        type(value) is int and 0 <= value < 2**63,
+        f"`{name}` must be a non-negative whole number below 2⁶³, got {value!r}.",
+    )
 
 
 def permutation(seed, epoch, samples) -> np.ndarray:

@@ -97,6 +97,13 @@ def folder_of(out, key, scale) -> Path:
     return Path(out) / (key if scale == "full" else f"{key}.{scale}")
 
 
+def make_folder(folder):
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise Refusal(f"Results go to a folder, but {folder} lies at or below a file; give another `--out`.") from None
+
+
 def is_sealed(folder) -> bool:
     return (Path(folder) / MANIFEST).is_file()
 

@@ -2,15 +2,17 @@
 
 import numpy as np
 import pytest
-from cases import random_feature_setting
+from cases import linear_setting, random_feature_setting
 
-from saddlescope.nets import Tanh, low_rank
+from saddlescope.nets import MuP, Tanh, low_rank
 from saddlescope.observables import (
     ChannelPartials,
     GradientNoise,
     LogRatios,
     MinimaCounts,
+    Observable,
     PaperMinima,
+    Parameters,
     ProminentMinima,
     ResidualAmplitudes,
     Sharpness,
@@ -23,9 +25,10 @@ from saddlescope.observables import (
     measure,
     odd_share,
 )
+from saddlescope.optimisers import StepDecay
 from saddlescope.refusal import Refusal
-from saddlescope.tasks import Chirp, GivenArrays, cosine
-from saddlescope.training import reread_checkpoint, snapshot_at, train
+from saddlescope.tasks import Chirp, GivenArrays, GivenFunction, cosine
+from saddlescope.training import SaveAt, every, on_cut, reread, reread_checkpoint, snapshot_at, train
 
 X = np.linspace(-1, 1, 1000)
 
@@ -96,6 +99,13 @@ def test_the_sound_rule_does_not_count_rounding_and_the_papers_does():
     assert ProminentMinima()(smooth) <= 1
 
 
+def test_the_precision_of_counting_is_that_of_the_evaluation():
+    """In float32 a deep untrained net's channels are nearly flat, and rounding makes minima that float64 has not."""
+    _, instant = snapshot(net=low_rank(5, 6, 128))
+    single, double = (MinimaCounts(PaperMinima(-np.inf), 1000, p)(instant) for p in ("float32", "float64"))
+    assert single[-2] > double[-2] + 5
+
+
 def test_minima_counts_are_means_over_channels():
     _, instant = snapshot(net=low_rank(3, 2, 20, activation=Tanh()))
     rule = ProminentMinima(0.01)
@@ -145,6 +155,30 @@ def test_sharpness_is_the_top_eigenvalue_of_the_hessian():
     assert found["sharpness_over_limit"] == pytest.approx(top * 0.01 / 2, rel=1e-5)
 
 
+@pytest.mark.parametrize("samples", [1, 2, 4])
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_sharpness_of_a_few_samples_is_not_invented(samples, precision):
+    """Few samples, few directions of curvature: Lanczos runs out of them long before its thirty steps."""
+    x = np.linspace(-0.5, 0.5, samples + 1)[1:]
+    setting = random_feature_setting(
+        task=GivenArrays(x, np.cos(x)), net=low_rank(2, 1, 24), batch=1, precision=precision
+    )
+    found = measure((Sharpness(),), snapshot_at(setting, {}, 0, 0.01))
+    top = np.linalg.eigvalsh(dense_hessian(setting, setting.initial()))[-1]
+    assert found["sharpness_top"] == pytest.approx(top, rel=1e-4)
+
+
+def test_the_limit_of_stability_counts_each_parameters_own_rate():
+    net = low_rank(2, 1, 12, activation=Tanh(), trainable="all", parameterisation=MuP())
+    setting, instant = snapshot(net=net)
+    params = setting.initial()
+    rates = np.concatenate([np.full(np.size(params[k]), net.rate(k)) for k in sorted(params)])
+    weighted = np.sqrt(rates)[:, None] * dense_hessian(setting, params) * np.sqrt(rates)
+    found = measure((Sharpness(60),), instant)
+    assert found["sharpness_over_limit"] == pytest.approx(np.linalg.eigvalsh(weighted)[-1] * 0.01 / 2, rel=1e-4)
+    assert abs(float(found["sharpness_over_limit"] / found["sharpness_top"]) / 0.005 - 1) > 0.1
+
+
 def test_gradient_noise_is_the_scatter_of_single_gradients():
     import jax
     from jax.flatten_util import ravel_pytree
@@ -169,6 +203,46 @@ def test_weight_density_integrates_to_one():
         assert density.sum() * 2 / 50 == pytest.approx(1)
 
 
+class Clock(Observable):
+    """The time and rate that an observable sees."""
+
+    name = "clock"
+
+    def __call__(self, snapshot):
+        return {"tick": snapshot.tick, "lr": snapshot.lr}
+
+
+@pytest.mark.parametrize("make", [random_feature_setting, linear_setting])
+def test_what_is_stored_has_the_time_and_rate_of_the_instant(make, tmp_path):
+    """At a cut, the rate is the one that led there."""
+    length = {"steps": 10} if make is linear_setting else {"epochs": 10}
+    setting = make(schedule=StepDecay(0.5, 5), stop=(), **length)
+    run = train(setting, (Clock(), Parameters()), every(5, 10) | on_cut(), checkpoint=tmp_path / "c.npz")
+    start = setting.optimiser.lr
+    assert run["clock_tick"].values.tolist() == [0, 5, 10]
+    np.testing.assert_allclose(run["clock_lr"].values, [start, start, start / 2])
+    again = reread(run, Clock())
+    np.testing.assert_array_equal(again["clock_tick"], run["clock_tick"])
+    np.testing.assert_array_equal(again["clock_lr"], run["clock_lr"])
+    last = reread_checkpoint(tmp_path / "c.npz", setting, Clock())
+    assert (last["clock_tick"], last["clock_lr"]) == (10, run["clock_lr"].values[-1])
+
+
+def test_a_setting_that_cannot_be_rebuilt_is_given():
+    setting = random_feature_setting(task=GivenFunction(lambda x: x**2, 30), epochs=3)
+    run = train(setting, (TestError(), Parameters()))
+    with pytest.raises(Refusal, match="lambda"):
+        reread(run, TestError())
+    assert reread(run, TestError(), setting)["test_error"].values == run["test_error"].values
+    with pytest.raises(Refusal, match="not the run's own"):
+        reread(run, TestError(), setting.but(budget=4))
+
+
+def test_what_cannot_be_read_is_found_out_before_training():
+    with pytest.raises(Refusal, match="two channels or more"):
+        train(random_feature_setting(epochs=10**9, stop=()), LogRatios(block=2))
+
+
 def test_a_checkpoint_can_be_read_without_training_on(tmp_path):
     setting = random_feature_setting(epochs=8, optimiser=random_feature_setting().optimiser)
     run = train(setting, TestError(), checkpoint=tmp_path / "c.npz")
@@ -189,6 +263,12 @@ def test_a_checkpoint_can_be_read_without_training_on(tmp_path):
         (lambda: LogRatios(block=9)(snapshot()[1]), "blocks 0 to 2"),
         (lambda: ChannelPartials((5,))(snapshot()[1]), "blocks 0 to 2; got (5,)"),
         (lambda: TestError(0), "1 or more"),
+        (lambda: TestError(seed=-1), "non-negative whole number or None"),
+        (lambda: MinimaCounts("paper"), "PaperMinima() or ProminentMinima()"),
+        (lambda: MinimaCounts(PaperMinima(), precision="half"), "'float32' or 'float64'"),
+        (lambda: ChannelPartials()(snapshot(task=GivenArrays(np.ones((30, 2)), X[:30]))[1]), "along one input"),
+        (lambda: every(1.5, 10), "positive whole number of ticks, got 1.5"),
+        (lambda: SaveAt((1.5,)), "whole numbers of ticks"),
         (lambda: Sharpness(1), "above 1"),
         (lambda: WeightDensity(-1), "positive and finite"),
         (lambda: ProminentMinima(2), "between 0 and 1"),

@@ -13,7 +13,7 @@ import pytest
 from saddlescope import store
 from saddlescope.named import Name
 from saddlescope.nets import Gaussian, UniformFanIn
-from saddlescope.optimisers import Ladder
+from saddlescope.optimisers import HalveOnStagnation, Ladder
 from saddlescope.outcomes import failure, outcome
 from saddlescope.refusal import Refusal
 
@@ -51,9 +51,16 @@ def test_the_protocol_is_the_papers():
     assert again.hash != setting.hash
 
 
-def test_the_rate_stops_after_the_fourteenth_halving():
-    """0.01 / 2^14 is the first below 1e-6."""
-    assert 0.01 / 2**14 < 1e-6 < 0.01 / 2**13
+def test_a_flat_loss_is_cut_fourteen_times_then_stops():
+    """A rate so small that nothing moves: 20 epochs a cut, the first after 21, and 0.01 / 2¹⁴ is below 1e-6."""
+    setting = Name.parse("f1_N32_bs32_L1").setting(rank=2, width=8)
+    assert setting.schedule == HalveOnStagnation(window=10, patience=20)
+    lr, losses, cuts = setting.optimiser.lr, [], []
+    while not setting.stop[0].reached(lr, losses):
+        losses.append(1.0)
+        if (new := setting.schedule.after(lr, losses, cuts)) != lr:
+            lr, cuts = new, [*cuts, len(losses)]
+    assert cuts == list(range(21, 21 + 14 * 20, 20))
 
 
 def test_outcomes():
@@ -67,6 +74,9 @@ def test_kinds_of_failure():
     target = np.cos(2 * np.pi * x) + np.cos(4 * np.pi * x) + np.cos(6 * np.pi * x)
     mean, median = target.mean(), np.median(target)
     assert abs(mean - median) > 0.1
+    assert failure(np.full(500, 9.0), target) == "constant (other)"
+    one = np.cos(2 * np.pi * x)
+    assert failure(np.full(500, 0.0), one) == failure(np.full(500, 0.003), one) == "constant"
     assert failure(np.full(500, mean + 0.01), target) == "constant (mean)"
     assert failure(np.full(500, median - 0.01), target) == "constant (median)"
     assert failure(0.5 * np.cos(2 * np.pi * x), target) == "partial fit"
@@ -122,7 +132,14 @@ BAD = {
     "unknown precision": (["f1_N32_bs4_L1", "--precision", "float16"], "'float32' or 'float64'"),
     "no epochs": (["f1_N32_bs4_L1", "--epochs", "0"], "positive whole number"),
     "negative clip": (["f1_N32_bs4_L1", "--clip", "-1"], "must be positive or None"),
-    "negative seed": (["f1_N32_bs4_L1", "--seed", "-1"], "non-negative whole number"),
+    "negative seed": (["f1_N32_bs4_L1", "--seed", "-1"], "`seed` must be a non-negative whole number"),
+    "huge seed": (["f1_N32_bs4_L1", "--seed", "9" * 26], "below 2⁶³"),
+    "huge budget": (["f1_N32_bs4_L1", "--epochs", "9" * 23], "at most 1,000,000,000"),
+    "huge factor": (["f200000000_N64_bs8_L1"], "at most 10,000"),
+    "huge depth": (["f1_N32_bs4_L900000000"], "at most 10,000"),
+    "huge width": (["f1_N32_bs4_L1", "--width", "9" * 15], "does not fit into memory"),
+    "rate beyond float32": (["f1_N32_bs4_L1", "--lr", "1e39"], "must be finite in float32"),
+    "out is a file": (["f1_N32_bs4_L1", "--out", __file__], "lies at or below a file"),
     "no depth": (["f1_N32_bs4_L0"], "`depth` must be a positive whole number"),
 }
 
@@ -145,18 +162,14 @@ def test_aliasing_is_allowed_where_asked_for_and_marked(saddlescope):
 
 
 def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_numbers(saddlescope, tmp_path):
-    """A long enough run is interrupted as a user does it, then the same command is given again."""
-    words = ["train", "f1_N256_bs1_L2", "--rank", "5", "--epochs", "1500", "--json", "--quiet"]
+    """A run of some ten seconds is interrupted as a user does it, then the same command is given again."""
+    words = ["train", "f3_N768_bs1_L3", "--rank", "10", "--json", "--quiet"]
     started = subprocess.Popen(
         [sys.executable, "-m", "saddlescope", *words, "--out", "cut"], cwd=tmp_path, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    time.sleep(0.5)
-    for _ in range(300):
-        if list(tmp_path.glob("cut/*")):  # the folder is made just before training
-            break
-        time.sleep(0.1)
-    time.sleep(1.5)
+    while started.poll() is None and not list(tmp_path.glob("cut/*/checkpoint.npz")):
+        time.sleep(0.05)
     started.send_signal(signal.SIGINT)
     out, err = started.communicate(timeout=60)
     if started.returncode == 0:
@@ -165,6 +178,9 @@ def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_numbers(saddlescope, tmp_pa
     assert "the same command goes on" in err
     assert "Traceback" not in err
     assert out == ""
+    (checkpoint,) = tmp_path.glob("cut/*/checkpoint.npz")
+    with np.load(checkpoint) as file:
+        assert len(file["history.losses"]) > 0, "there must be something to go on from"
     resumed = json.loads(saddlescope(*words, "--out", "cut")[1])
     whole = json.loads(saddlescope(*words, "--out", "whole")[1])
     for key in ("test_mse", "train_loss", "min_loss", "epochs", "cuts"):

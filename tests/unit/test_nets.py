@@ -94,6 +94,7 @@ def test_maximal_update_has_a_width_limit_and_the_standard_one_does_not():
         return large / small
 
     assert 0.5 < growth(MuP()) < 2
+    assert 0.5 < growth(MeanField()) < 2
     assert growth(Gaussian()) > 4
 
 

@@ -31,7 +31,7 @@ REFUSED = {
     "dead direction": (lambda: LinearTeacher(((1, 0),), ((1, 1), (1, 1))), "positive definite"),
     "no samples": (lambda: LinearTeacher(((1, 0),), COVARIANCE, 0), "`samples` must be a positive whole number"),
     "points": (lambda: Points(((1, 0),), ((1,), (2,))), "one target for each input"),
-    "aliased": (lambda: cosine(10, 16), "or allow_aliasing"),
+    "aliased": (lambda: cosine(10, 16), "or allow aliasing"),
     "population of samples": (lambda: relu_setting(task=TEACHER), "give it `samples`"),
     "population unreduced": (lambda: linear_setting(reduce=False), "give it `samples`"),
     "batch of a population": (lambda: linear_setting(batch=4, steps=None, epochs=3), "give it `samples`"),
@@ -40,8 +40,11 @@ REFUSED = {
     "flow in batches": (lambda: minibatch_setting(optimiser=GradientFlow(0.1)), "leave `batch` out"),
     "steps of minibatch": (lambda: minibatch_setting(epochs=None, steps=10), "budgeted in epochs"),
     "both budgets": (lambda: linear_setting(epochs=4), "give `steps=…` alone"),
-    "no budget": (lambda: linear_setting(steps=0), "`steps` must be a positive whole number, got 0"),
-    "seed": (lambda: linear_setting(seed=-1), "`data_seed` must be a non-negative whole number, got -1"),
+    "no budget": (
+        lambda: linear_setting(steps=0),
+        "`steps` must be a positive whole number, at most 1,000,000,000; got 0",
+    ),
+    "seed": (lambda: linear_setting(seed=-1), "`seed` must be a non-negative whole number below 2⁶³, got -1"),
     "precision": (lambda: linear_setting(precision="float16"), "'float32' or 'float64', got 'float16'"),
     "infinite lr": (lambda: GradientDescent(float("inf")), "positive and finite"),
     "nan in a matrix": (lambda: Points(((float("nan"), 0),), ((1,),)), "rows of finite numbers"),
@@ -50,7 +53,7 @@ REFUSED = {
     "stop": (lambda: linear_setting(stop=("x",)), "takes stop rules"),
     "two budgets": (lambda: linear_setting(steps=300, budget=5), "Give the budget once"),
     "fraction of a tick": (lambda: StepDecay(0.5, 2.5), "`every` must be a positive"),
-    "true steps": (lambda: linear_setting(steps=True), "positive whole number, got True"),
+    "true steps": (lambda: linear_setting(steps=True), "at most 1,000,000,000; got True"),
     "kind": (lambda: linear_setting(net=GradientDescent(0.1)), "`net` must be a Net, got GradientDescent"),
 }
 

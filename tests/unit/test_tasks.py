@@ -74,7 +74,7 @@ def test_the_nyquist_limit_is_where_another_cosine_has_the_same_samples():
     [
         (lambda: cosine_sum(5, 16), "use 21 samples or more"),
         (lambda: Chirp(36, 12, 100), "Nyquist limit of a grid of 100 samples"),
-        (lambda: cosine_sum(0, 16), "positive whole number; got 0"),
+        (lambda: cosine_sum(0, 16), "at most 10,000; got 0"),
         (lambda: Cosines((), 16), "Frequencies must be positive"),
         (lambda: Cosines((1, -2), 16), "Frequencies must be positive"),
         (lambda: Cosines((1, 2), 16, phases=(1,)), "one number for each of 2 cosines; got 1"),

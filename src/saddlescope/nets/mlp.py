@@ -1,6 +1,6 @@
 """A true full-rank MLP: affine maps with an activation between them. Layer j has parameters W0, b0, W1, …
 
-Its hidden layers stand where a random-feature net has rank-limited blocks: compare the two by `channels`.
+Its affine maps stand where a random-feature net has blocks: compare the two by `channels`, both before an activation.
 """
 
 from itertools import pairwise
@@ -40,12 +40,11 @@ class MLP(Net):
         return params
 
     def channels(self, params, x) -> list[jax.Array]:
-        """The hidden layers after their activation, then the output; one row a sample."""
+        """The output of every affine map, before the activation; one row a sample. The last is the net's."""
         h, outputs = x, []
         for j in range(len(self.widths) + 1):
-            h = h @ params[f"W{j}"].T + params[f"b{j}"]
-            h = self.activation(h) if j < len(self.widths) else h
-            outputs.append(h)
+            outputs.append(h @ params[f"W{j}"].T + params[f"b{j}"])
+            h = self.activation(outputs[-1])
         return outputs
 
     def __call__(self, params, x):

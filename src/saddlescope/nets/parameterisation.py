@@ -54,10 +54,11 @@ class Gaussian(Parameterisation):
 
 @final
 class MeanField(Parameterisation):
-    """C and c are N(0, 1) and N(0, 1/n), m = 1/n and C learns n times as fast; A and b as in Gaussian.
+    """C and c are N(0, 1) and N(0, 1/n), m = 1/n, and the weights learn n times as fast; A and b as in Gaussian.
 
-    The dynamics have a limit as the width grows. Where only C and c are trained this is SGD's maximal-update
-    parameterisation (C of deviation 1/n, learning at rate 1/n) written with a multiplier.
+    The dynamics have a limit as the width grows. Without clipping, descent with only C and c trained is the
+    maximal-update parameterisation (C of deviation 1/n, learning at rate 1/n) written with a multiplier. A clip is on
+    the gradient of C itself, here n times smaller than there: the same clip bites less.
     """
 
     def wide(self, rng, shape, fan_in):
@@ -70,7 +71,7 @@ class MeanField(Parameterisation):
         return 1.0 / width
 
     def rate(self, name, width):
-        return float(width) if name == "C" else 1.0
+        return 1.0 if name == "c" else float(width)
 
 
 @final

@@ -120,7 +120,10 @@ class RandomFeatureNet(Net):
 def low_rank(rank, depth, width=1024, **more) -> RandomFeatureNet:
     """The valleys paper's net: `depth` hidden bottlenecks of one rank, every block of one width."""
     rank, depth, width = whole(rank), whole(depth), whole(width)
-    refuse_unless(type(depth) is int and depth > 0, f"`depth` must be a positive whole number; got {depth!r}.")
+    refuse_unless(
+        type(depth) is int and 0 < depth <= 10_000,
+        f"`depth` must be a positive whole number, at most 10,000; got {depth!r}.",
+    )
     return RandomFeatureNet(ranks=(rank,) * depth, widths=(width,) * (depth + 1), **more)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from saddlescope.identity import whole
 from saddlescope.observables.observable import Observable
 from saddlescope.observables.readout import check_points, curve_of, grid, outputs
+from saddlescope.refusal import refuse_unless
 
 
 @final
@@ -24,7 +25,9 @@ class Fit(Observable):
         check_points(self.points)
 
     def __call__(self, snapshot):
-        return outputs(snapshot, grid(self.points))[:, 0]
+        found = outputs(snapshot, grid(snapshot, self.points))
+        refuse_unless(found.shape[1] == 1, f"`Fit` reads a net with one output; this one has {found.shape[1]}.")
+        return found[:, 0]
 
 
 @final
@@ -41,9 +44,13 @@ class TestError(Observable):
 
     def __check_init__(self):
         check_points(self.points, 1)
+        refuse_unless(
+            self.seed is None or (type(self.seed) is int and self.seed >= 0),
+            f"`seed` must be a non-negative whole number or None; got {self.seed!r}.",
+        )
 
     def __call__(self, snapshot):
-        x = grid(self.points)
+        x = grid(snapshot, self.points)
         if self.seed is not None:
             x = np.random.default_rng(self.seed).uniform(-1, 1, (self.points, 1))
         return np.mean((outputs(snapshot, x) - curve_of(snapshot).target(x)) ** 2)

@@ -46,7 +46,7 @@ class ResidualAmplitudes(Observable):
         )
 
     def __call__(self, snapshot):
-        task, x = curve_of(snapshot), grid(self.points)
+        task, x = curve_of(snapshot), grid(snapshot, self.points)
         if self.modes is not None:
             frequencies = tuple(range(1, self.modes + 1))
             phases = (0.0,) * self.modes

@@ -6,7 +6,7 @@ import equinox as eqx
 import numpy as np
 
 from saddlescope.observables.observable import Observable
-from saddlescope.observables.readout import channels
+from saddlescope.observables.readout import channels, one_input
 from saddlescope.refusal import refuse_unless
 
 FLOOR = 1e-6  # added to |f|, so that a channel that crosses zero has a logarithm
@@ -32,6 +32,7 @@ class LogRatios(Observable):
     on_host = True
 
     def __call__(self, snapshot):
+        one_input(snapshot)
         found = channels(snapshot, np.full((1, 1), self.x))
         refuse_unless(
             0 <= self.block < len(found) and found[self.block].shape[1] > 1,

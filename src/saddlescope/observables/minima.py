@@ -68,7 +68,14 @@ class MinimaCounts(Observable):
 
     def __check_init__(self):
         check_points(self.points, 3)
+        refuse_unless(
+            isinstance(self.rule, MinimaRule), f"`rule` must be PaperMinima() or ProminentMinima(); got {self.rule!r}."
+        )
+        refuse_unless(
+            self.precision in ("float32", "float64"),
+            f"`precision` must be 'float32' or 'float64', got {self.precision!r}.",
+        )
 
     def __call__(self, snapshot):
-        found = channels(snapshot, grid(self.points), self.precision)
+        found = channels(snapshot, grid(snapshot, self.points), self.precision)
         return np.array([np.mean([self.rule(column) for column in f.T]) for f in found])

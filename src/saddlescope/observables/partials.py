@@ -25,7 +25,7 @@ class ChannelPartials(Observable):
         check_points(self.points)
 
     def __call__(self, snapshot):
-        found = channels(snapshot, grid(self.points))
+        found = channels(snapshot, grid(snapshot, self.points))
         wanted = range(len(found)) if self.blocks is None else self.blocks
         refuse_unless(
             all(0 <= j < len(found) for j in wanted), f"The net has blocks 0 to {len(found) - 1}; got {self.blocks}."
@@ -56,4 +56,4 @@ class SymmetryDefect(Observable):
         check_points(self.points)
 
     def __call__(self, snapshot):
-        return {str(j): odd_share(f) for j, f in enumerate(channels(snapshot, grid(self.points)))}
+        return {str(j): odd_share(f) for j, f in enumerate(channels(snapshot, grid(snapshot, self.points)))}

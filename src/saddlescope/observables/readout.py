@@ -7,6 +7,7 @@ import numpy as np
 from saddlescope.identity import traced
 from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.tasks.curve import Curve
+from saddlescope.tasks.task import Moments
 
 
 @eqx.filter_jit
@@ -36,9 +37,17 @@ def channels(snapshot, x, precision="float64") -> list[np.ndarray]:
     return [np.asarray(f) for f in channels_of(*cast(snapshot.net, snapshot.params, x, precision))]
 
 
-def grid(points) -> np.ndarray:
-    """Equally spaced points over [-1, 1], ends included, as a column."""
-    return np.linspace(-1, 1, points)[:, None]
+def grid(snapshot, points) -> np.ndarray:
+    """Equally spaced points over the range of the inputs ([-1, 1] for a curve), ends included, as a column."""
+    x = one_input(snapshot)
+    return np.linspace(x.min(), x.max(), points, dtype=float)[:, None]
+
+
+def one_input(snapshot) -> np.ndarray:
+    data = snapshot.data
+    if isinstance(data, Moments) or data.x.shape[1] != 1:
+        raise Refusal("This reads a net along one input, but the task has several, or is a population.")
+    return np.asarray(data.x)
 
 
 def curve_of(snapshot) -> Curve:

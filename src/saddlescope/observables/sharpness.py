@@ -1,7 +1,8 @@
 """Sharpness: the largest eigenvalue of the Hessian of the loss on all data, over the trained parameters.
 
-By Lanczos iteration on Hessian-vector products (matfree). Descent at rate lr is stable along a direction of curvature
-λ while λ < 2/lr: `sharpness_over_limit` is λ lr / 2.
+By Lanczos iteration on Hessian-vector products (matfree), in float64 whatever the training. Plain descent at rate lr is
+stable along a direction of curvature λ while λ < 2/lr: `sharpness_over_limit` is λ lr / 2, with λ that of the Hessian
+weighted by each parameter's own rate. Momentum β allows 1 + β times as much, clipping and Adam have no such limit.
 """
 
 from typing import final
@@ -10,7 +11,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
-from matfree import decomp, eig
+from matfree import decomp
 
 from saddlescope.identity import whole
 from saddlescope.observables.observable import Observable
@@ -30,8 +31,10 @@ class Sharpness(Observable):
         )
 
     def __call__(self, snapshot):
-        net, params, statistics = snapshot.net, snapshot.params, snapshot.statistics
-        flat, restore = ravel_pytree(net.trained(params))
+        net, params, statistics = in_float64((snapshot.net, snapshot.params, snapshot.statistics))
+        trained = net.trained(params)
+        flat, restore = ravel_pytree(trained)
+        rates = ravel_pytree({name: jnp.full_like(v, net.rate(name)) for name, v in trained.items()})[0]
 
         def gradient(theta):
             return jax.grad(lambda t: net.loss(params | restore(t), statistics))(theta)
@@ -39,7 +42,26 @@ class Sharpness(Observable):
         def product(v):
             return jax.jvp(gradient, (flat,), (v,))[1]
 
-        start = jax.random.normal(jax.random.key(0), flat.shape, flat.dtype)
-        lanczos = eig.eigh_partial(decomp.tridiag_sym(min(self.iterations, flat.size), custom_vjp=False))
-        values, _ = lanczos(product, start / jnp.linalg.norm(start))
-        return {"top": values.max(), "over_limit": values.max() * snapshot.lr / 2}
+        steps = min(self.iterations, flat.size)
+        top = weighted = top_eigenvalue(product, flat.size, steps)
+        if any(net.rate(name) != 1 for name in trained):
+            weighted = top_eigenvalue(lambda v: jnp.sqrt(rates) * product(jnp.sqrt(rates) * v), flat.size, steps)
+        return {"top": top, "over_limit": weighted * snapshot.lr / 2}
+
+
+def in_float64(tree):
+    return jax.tree.map(lambda x: x.astype(float) if eqx.is_inexact_array(x) else x, tree)
+
+
+def top_eigenvalue(product, size, steps):
+    """Of a symmetric operator. Once the Krylov space is exhausted an off-diagonal entry is rounding alone: what comes
+    after it is invented, and is replaced by a value from inside the spectrum."""
+    start = jax.random.normal(jax.random.key(0), (size,), float)
+    lanczos = decomp.tridiag_sym(steps, custom_vjp=False)
+    matrix = jnp.asarray(lanczos(product, start / jnp.linalg.norm(start)).J_small)
+    diagonal, beside = jnp.diagonal(matrix), jnp.diagonal(matrix, 1)
+    scale = jnp.abs(diagonal[0]) + jnp.abs(beside[:1]).sum()
+    sound = jnp.cumprod(beside > 1e-7 * scale)
+    diagonal = diagonal.at[1:].set(jnp.where(sound, diagonal[1:], diagonal[0]))
+    beside = jnp.where(sound, beside, 0.0)
+    return jnp.linalg.eigvalsh(jnp.diag(diagonal) + jnp.diag(beside, 1) + jnp.diag(beside, -1))[-1]

@@ -13,6 +13,7 @@ from saddlescope.store import (
     folder_of,
     is_sealed,
     load_verdicts,
+    make_folder,
     provenance,
     save_results,
     save_verdicts,
@@ -39,7 +40,7 @@ def run_to_folder(key, scale, axes, out, workers=1, quiet=False):
     experiment = find(key)
     experiment.check_axes(axes)
     folder = folder_of(out, key, scale)
-    folder.mkdir(parents=True, exist_ok=True)  # a place that cannot be written to is found out before the runs
+    make_folder(folder)  # a place that cannot be written to is found out before the runs
     wall, cpu = time.perf_counter(), time.process_time()
     results = experiment.run({**getattr(experiment, scale), **axes}, workers, quiet)
     trained = float(results.measured.cpu_seconds.sum()) if workers > 1 and "cpu_seconds" in results.measured else 0.0

@@ -13,7 +13,7 @@ from saddlescope.observables import ChannelPartials, Fit, FullLoss, ResidualAmpl
 from saddlescope.outcomes import failure, outcome
 from saddlescope.report.run_figure import cuts_of, draw_run
 from saddlescope.results import Results, collect, each_run
-from saddlescope.store import save_results, seal, unseal, write_bytes
+from saddlescope.store import make_folder, save_results, seal, unseal, write_bytes
 from saddlescope.training import log_spaced, on_cut, train
 
 CHECKPOINT = "checkpoint.npz"
@@ -28,14 +28,15 @@ def folder_for(out, setting) -> Path:
 def train_to_folder(setting, out, quiet=False):
     """Train, resuming from the folder's checkpoint if there is one; the folder, the run and its summary."""
     folder = folder_for(out, setting)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     observe = (TestError(), FullLoss(), Fit(), ChannelPartials(points=201), ResidualAmplitudes())
     save_at = log_spaced(40, setting.budget) | on_cut(after=10)
     run = train(setting, observe, save_at, checkpoint=folder / CHECKPOINT, quiet=quiet)
     summary = summed_up(run, setting)
     unseal(folder)
     measured, nothing = (collect([d], [{"seed": setting.init_seed}]) for d in (run, xr.Dataset()))
-    save_results(folder / "results.nc", Results(measured, nothing), key=summary["name"], title="one run")
+    about = dict(key=summary["name"], scale="train", title=caption(summary))
+    save_results(folder / "results.nc", Results(measured, nothing), **about)
     write_bytes(folder / "summary.json", json.dumps(summary, indent=1).encode())
     with style():
         save_figure(draw_run(next(each_run(measured)), setting.task, caption(summary)), folder)

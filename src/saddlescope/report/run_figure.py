@@ -12,9 +12,10 @@ def draw_run(run, task, title):
     figure, axes = plt.subplots(2, 2, figsize=(9, 6))
     figure.suptitle(title, fontsize=10)
     loss_panel(axes[0, 0], run)
-    if "fit" not in run:
+    if str(run.status.values).startswith("diverged"):
         for ax in axes.flat[1:]:
-            ax.text(0.5, 0.5, f"nothing read: {run.status.values}", ha="center", transform=ax.transAxes)
+            ax.set_axis_off()
+            ax.text(0.5, 0.5, f"{run.status.values}: nothing to show at the end", ha="center", transform=ax.transAxes)
         return figure
     fit_panel(axes[0, 1], run, task)
     partials_panel(axes[1, 0], run)
@@ -24,13 +25,13 @@ def draw_run(run, task, title):
 
 def loss_panel(ax, run):
     loss = run["loss"].values
-    ax.semilogy(loss, color=BLUE, lw=1, label="epoch loss")
+    ax.semilogy(loss, ".-" if len(loss) < 10 else "-", color=BLUE, lw=1, label="epoch loss")
     for k, cut in enumerate(cuts_of(run)):
         ax.axvline(cut, color=ORANGE, lw=0.6, ls="--", zorder=0, label="rate halved" if k == 0 else None)
     if np.isfinite(loss).all():
         stages_of(run).draw(ax)
     ax.set(xlabel="epoch", ylabel="loss", title="training loss and its stages")
-    ax.legend(fontsize=7, loc="upper right")
+    ax.legend(fontsize=7, loc="lower left")
 
 
 def cuts_of(run):
@@ -53,8 +54,9 @@ def partials_panel(ax, run):
     blocks = sorted(int(str(n).removeprefix("partial_")) for n in run.data_vars if str(n).startswith("partial_"))
     channels = run[f"partial_{blocks[-2]}"].values[-1]
     x = np.linspace(-1, 1, len(channels))
-    for column in channels.T:
-        ax.plot(x, column, lw=0.8)
+    colours = plt.colormaps["viridis"](np.linspace(0, 0.9, channels.shape[1]))
+    for column, colour in zip(channels.T, colours, strict=True):
+        ax.plot(x, column, lw=0.8, color=colour)
     ax.set(xlabel="x", ylabel="channel output", title=f"partials of block {blocks[-2]}, at the end")
 
 
@@ -64,7 +66,7 @@ def frequency_panel(ax, run, task):
     since = learned_since(times, error, targets)
     colours = (BLUE, ORANGE, GREEN, RED, BLACK)
     for k, frequency in enumerate(task.frequencies):
-        when = "not learned" if np.isnan(since[k]) else f"learned at {since[k]:.0f}"
+        when = "not learned" if np.isnan(since[k]) else f"learned by {since[k]:.0f}"
         ax.plot(times, error[:, k], ".-", ms=3, lw=0.8, color=colours[k % 5], label=f"{frequency:g}: {when}")
     ax.set(xlabel="epoch", ylabel="|residual amplitude|", xscale="symlog", title="what is left of each frequency")
     ax.axhline(0.5, color="0.7", lw=0.6, ls=":")

@@ -53,21 +53,23 @@ def cosine(frequency, samples, **more) -> Cosines:
     return Cosines((frequency,), samples, **more)
 
 
+def check_count(name, given, most=10_000):
+    refuse_unless(
+        isinstance(given, int | np.integer) and 0 < given <= most,
+        f"`{name}`, the number of cosines, must be a positive whole number, at most {most:,}; got {given!r}.",
+    )
+
+
 def cosine_sum(factor, samples, **more) -> Cosines:
     """The valleys paper's target: Σ_{k=1..factor} cos(2πkx)."""
-    refuse_unless(
-        isinstance(factor, int | np.integer) and factor > 0,
-        f"`factor`, the number of cosines, must be a positive whole number; got {factor!r}.",
-    )
+    check_count("factor", factor)
+    Cosines((factor,), samples, **more)  # too high a factor is refused before a long list of frequencies is made
     return Cosines(tuple(range(1, factor + 1)), samples, **more)
 
 
 def dyadic(terms, samples, **more) -> Cosines:
     """Σ_{k=0..terms-1} cos(2π 2ᵏ x)."""
-    refuse_unless(
-        isinstance(terms, int | np.integer) and terms > 0,
-        f"`terms`, the number of cosines, must be a positive whole number; got {terms!r}.",
-    )
+    check_count("terms", terms, 50)
     return Cosines(tuple(2**k for k in range(terms)), samples, **more)
 
 

@@ -42,7 +42,7 @@ class Curve(Task):
             self.allow_aliasing or not self.aliased,
             f"The target's highest frequency, {self.highest:g}, lies above {(self.samples - 1) / 4:g}, the Nyquist "
             f"limit of a grid of {self.samples} samples: use {int(np.ceil(4 * self.highest)) + 1} samples or more, or "
-            "allow_aliasing.",
+            "allow aliasing (`allow_aliasing`).",
         )
 
     @property

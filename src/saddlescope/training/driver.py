@@ -21,7 +21,7 @@ from saddlescope.training.progress import Progress
 from saddlescope.training.save_at import SaveAt
 
 CALL_SECONDS = 0.25  # aim of one engine call, so that progress and checkpoints come often
-CHECKPOINT_SECONDS = 20
+CHECKPOINT_SECONDS = 5
 KEPT = ("loss", "learning_rate", "step_loss", "status", "setting", "hash", "engine", "cpu_seconds", "wall_seconds")
 
 
@@ -88,6 +88,8 @@ class Run:
         self.stops = [(rule, plain(rule, "reached"), plain(rule, "quiet")) for rule in setting.stop]
         self.call = 16  # ticks of the next engine call; grows to fill CALL_SECONDS
         self.whole = True  # state and history agree; a stop in between must not be written
+        if observe:
+            self.measured()  # what cannot be read is found out before the training, not after it
 
     def line(self) -> str:
         """Where it stands, for people who wait."""
@@ -163,12 +165,16 @@ class Run:
         if self.setting.batch is None:
             h.losses.append(last)
             h.lrs.append(h.lr)
+            h.closed = True
 
     def save(self, reason):
+        self.history.save(reason, self.measured())
+
+    def measured(self):
         e, h = self.engine, self.history
         tick, lr = jnp.asarray(h.tick), jnp.asarray(h.lr, self.setting.precision)
         snapshot = Snapshot(e.net, e.params(self.state), e.statistics, e.data, tick, lr, self.setting.task)
-        h.save(reason, measure(self.observe, snapshot))
+        return measure(self.observe, snapshot)
 
     def dataset(self) -> xr.Dataset:
         result = self.history.dataset(self.setting.tick, self.observe)

@@ -21,12 +21,13 @@ class History:
     saved_reasons: list[str] = field(default_factory=list)
     saved: dict[str, list[np.ndarray]] = field(default_factory=dict)
     status: str = "running"
+    closed: bool = False  # a full-batch curve has one loss more than ticks, at its end
     cpu_seconds: float = 0.0
     wall_seconds: float = 0.0
 
     @property
     def tick(self):
-        return len(self.losses)
+        return len(self.losses) - self.closed
 
     def event(self, kind):
         self.event_ticks.append(self.tick)

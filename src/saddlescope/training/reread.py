@@ -25,15 +25,16 @@ def snapshot_at(setting: Setting, params, tick, lr) -> Snapshot:
     )  # fmt: skip
 
 
-def reread(run: xr.Dataset, observe, arrays=None) -> xr.Dataset:
+def reread(run: xr.Dataset, observe, setting: Setting | None = None) -> xr.Dataset:
     """Observables at every saved instant of one run that observed `Parameters`.
 
-    `arrays` are the data of a setting made of arrays, by their SHA-256.
+    The setting is the run's own. Where it cannot be rebuilt from its JSON, being made of arrays or a lambda, give it.
     """
     observe = (observe,) if isinstance(observe, Observable) else tuple(observe)
     kept = {str(name).removeprefix("param_"): v for name, v in run.data_vars.items() if str(name).startswith("param_")}
     refuse_unless(bool(kept), "Nothing to read from: the run kept no weights. Train with `Parameters()` observed.")
-    setting = Setting.from_json(str(run["setting"].values), arrays)
+    setting = Setting.from_json(str(run["setting"].values)) if setting is None else setting
+    refuse_unless(setting.hash == str(run["hash"].values), "This setting is not the run's own: their hashes differ.")
     ticks, rates = run[f"saved_{setting.tick}"].values, run["learning_rate"].values
     rows = []
     for i, tick in enumerate(ticks):
@@ -48,5 +49,6 @@ def reread_checkpoint(path, setting: Setting, observe) -> dict[str, np.ndarray]:
     observe = (observe,) if isinstance(observe, Observable) else tuple(observe)
     engine = engine_for(setting)
     state, history = read_instant(path, setting, engine)
-    found = measure(observe, snapshot_at(setting, engine.params(state), history.tick, history.lr))
+    lr = history.lrs[history.tick - 1] if history.tick else history.lr  # of the last step, as while training
+    found = measure(observe, snapshot_at(setting, engine.params(state), history.tick, lr))
     return {name: np.asarray(value) for name, value in found.items()}

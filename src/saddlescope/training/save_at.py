@@ -19,10 +19,14 @@ class SaveAt:
 
     def __post_init__(self):
         refuse_unless(
+            all(isinstance(t, int | np.integer) for t in self.ticks),
+            f"Save times are whole numbers of ticks; got {self.ticks}.",
+        )
+        refuse_unless(
             all(t >= 0 for t in self.ticks), f"Save times count from 0, got {min(self.ticks, default=0)}; leave it out."
         )
         refuse_unless(
-            self.after_cut is None or self.after_cut > 0,
+            self.after_cut is None or (isinstance(self.after_cut, int | np.integer) and self.after_cut > 0),
             f"`after` is a positive number of ticks after a cut, got {self.after_cut}.",
         )
 
@@ -45,7 +49,9 @@ class SaveAt:
 
 def every(k, end):
     """Ticks 0, k, 2k, … up to `end`, which is included."""
-    refuse_unless(k > 0, f"`every` needs a positive number of ticks, got {k}.")
+    refuse_unless(
+        isinstance(k, int | np.integer) and k > 0, f"`every` needs a positive whole number of ticks, got {k}."
+    )
     return SaveAt(tuple(sorted({*range(0, end + 1, k), end})))
 
 
