@@ -55,7 +55,8 @@ def speed():
         times = (f"{c['torch_us']:.0f}", f"{c['jax_us']:.0f}", f"{c['fused_us']:.1f}")
         rows.append((f"`{c['run']}`", c["rank"], *times, f"{c['torch_over_fused']:.0f} ×", f"{c['share_of_peak']:.0%}"))
     table = [f"| {' | '.join(map(str, row))} |" for row in rows]
-    two = f"Two runs on two cores over one: {stored['two_cores']:.2f}."
+    low, both, high = stored["two_cores"]
+    two = f"Two runs on two cores over one: {both:.2f} (quartiles {low:.2f} to {high:.2f})."
     return "\n".join([*table, f"\n{two} Peak of the core: {stored['peak_gflops']:.0f} GFlop/s in single precision."])
 
 
@@ -97,6 +98,7 @@ if __name__ == "__main__":  # write what is made by code
     text = README
     for name, made in (("ledger", ledger(keys())), ("speed", speed())):
         start, end = f"<!-- {name} -->\n", f"\n<!-- /{name} -->"
+        assert start + end[1:] not in text, f"the {name} block of README.md needs an empty line to be found"
         head, _, rest = text.partition(start)
         text = head + start + made + end + rest.partition(end)[2]
     (ROOT / "README.md").write_text(text)
