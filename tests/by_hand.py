@@ -36,11 +36,13 @@ def norm_of(arrays):
 
 
 def by_hand(setting, epochs, lr, dtype="float64"):
-    """Losses, parameters and velocities after some epochs of plain numpy, and the nearest kink passed."""
+    """Losses, parameters and velocities after some epochs of plain numpy; the length of the gradients on the way, one
+    number an array; and the nearest kink passed."""
     data, params = setting.data(), {k: v.astype(setting.precision).astype(dtype) for k, v in setting.initial().items()}
     x, y = (np.asarray(v).astype(setting.precision).astype(dtype) for v in (data.x, data.y))
     momentum, clip = setting.optimiser.momentum or 0.0, setting.optimiser.clip
     v, losses, nearest = {k: 0 * p for k, p in setting.net.trained(params).items()}, [], np.inf
+    lengths = dict.fromkeys(params, 0.0)
     for epoch in range(epochs):
         order = setting.permutation(epoch)
         for first in range(0, len(order), setting.batch):
@@ -50,9 +52,10 @@ def by_hand(setting, epochs, lr, dtype="float64"):
             scale = clip / size if clip is not None and size > clip else 1.0
             v = {k: momentum * v[k] + scale * g for k, g in gradient.items()}
             params = params | {k: params[k] - lr * setting.net.rate(k) * d for k, d in v.items()}
+            lengths |= {k: lengths[k] + scale * np.linalg.norm(g) for k, g in gradient.items()}
             losses.append(loss)
             nearest = min(nearest, near)
-    return np.reshape(losses, (epochs, -1)), params, v, nearest
+    return np.reshape(losses, (epochs, -1)), params, v, lengths, nearest
 
 
 def made(net, optimiser, batch, samples, inputs, outputs, seed, **more):

@@ -53,33 +53,32 @@ def test_the_gradient_by_hand_is_that_of_autodiff(made_net, samples, seed):
     st.sampled_from([None, 0.3, 3.0]), st.integers(0, 999),
 )  # fmt: skip
 def test_steps_are_those_of_numpy(precision, made_net, batch, rest, epochs, momentum, clip, seed):
-    """`clip` is given in units of a gradient's norm at the start: below 1 it bites.
+    """`clip` is given in units of the norms of the first epoch's one or two gradients together: at 0.3 it bites.
 
-    An entry of a gradient is a sum that may cancel, so its error is measured by the norm of the whole array, and the
-    parameters may differ by their own rounding too. Where float32 cannot do it in numpy either, nothing is asked.
+    An entry of a gradient is a sum that may cancel, and so may one step and the next: errors are measured by the norm
+    of the whole array's gradients, summed over the steps. A velocity is such a sum itself; parameters may differ by
+    their own rounding too. Where float32 cannot do it in numpy either, nothing is asked.
     """
     (net, *ends), samples = made_net, batch + round(rest * batch)
-    size = norm_of(by_hand(made(net, GradientDescent(1.0), batch, samples, *ends, seed, precision=precision), 1, 0)[2])
+    size = norm_of(by_hand(made(net, GradientDescent(1.0), batch, samples, *ends, seed, precision=precision), 1, 0)[3])
     assume(size > 0)
     optimiser = GradientDescent(1.0, momentum, None if clip is None else clip * size)
     setting = made(net, optimiser, batch, samples, *ends, seed, precision=precision)
     lr = 2.0 ** round(math.log2(0.1 / min(size, optimiser.clip or math.inf)))
-    losses, params, velocity, nearest = by_hand(setting, epochs, lr)
+    losses, params, velocity, lengths, nearest = by_hand(setting, epochs, lr)
     eps, tol = EPS[precision], {"float64": 1e-10, "float32": 1e-4}[precision]
-    assume(nearest > 50 * eps)
+    assume(nearest > 50 * eps and losses.max() < 100 * losses[0, 0])
+    rough = by_hand(setting, epochs, lr, precision)[1]
     engine = engine_for(setting)
-    before = engine.params(engine.start())
-    rough = by_hand(setting, epochs, lr, precision)
     state, found = engine.advance(engine.start(), 0, epochs, lr)
     assert np.abs(found - losses).max() <= tol * losses.max()
     after = engine.params(state)
     for name, expected in params.items():
-        moved, rounding = np.linalg.norm(expected - before[name]), losses.size * eps * np.abs(expected).max()
-        assume(np.abs(rough[1][name] - expected).max() <= 0.1 * tol * moved + rounding)
+        moved, rounding = lr * net.rate(name) * lengths[name], losses.size * eps * np.abs(expected).max()
+        assume(np.abs(rough[name] - expected).max() <= 0.1 * tol * moved + rounding)
         assert np.abs(after[name] - expected).max() <= tol * moved + rounding, name
         if momentum and name in velocity:
-            v = velocity[name]
-            assert np.linalg.norm(state[1][name] - v) <= tol * np.linalg.norm(v), name
+            assert np.linalg.norm(state[1][name] - velocity[name]) <= tol * lengths[name], name
 
 
 @pytest.mark.parametrize("batch", range(1, 10))
@@ -163,7 +162,7 @@ def test_relu_does_not_hide_it_from_the_jax_engine_either():
 def test_gradients_that_cancel_are_no_gradient(precision, clip):
     """Two samples with one input and targets ±1: the best is 0, with loss 1, and there the run must stay."""
     task = GivenArrays([[0.3], [0.3]], [[1.0], [-1.0]])
-    for seed in range(5):
+    for seed in range(3):
         optimiser = GradientDescent(0.05, clip=clip)
         setting = Setting(task, low_rank(1, 1, 7), optimiser, batch=2, epochs=1000, precision=precision, seed=seed)
         run = train(setting)

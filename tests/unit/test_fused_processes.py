@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 
 import jax
@@ -60,8 +61,9 @@ def test_a_state_is_not_changed_by_what_comes_after(made_net):
     assert same(engine.advance(state, 1, 1, 0.01), first)
 
 
-def interrupted(setting, path, after, observe, save_at):
-    """Train, but die in the engine's call number `after`, when the kernel has moved on: as Ctrl-C may make it."""
+@contextmanager
+def interrupted(after):
+    """Die in the kernel's call number `after`, when it has moved the parameters: as Ctrl-C may make it."""
     calls = []
 
     def run(*args, **options):
@@ -72,7 +74,16 @@ def interrupted(setting, path, after, observe, save_at):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("saddlescope.training.fused.engine.run_kernel", run)
-        train(setting, observe, save_at, checkpoint=path)
+        with pytest.raises(KeyboardInterrupt):
+            yield
+
+
+def test_a_call_that_was_interrupted_can_be_repeated():
+    engine, other = (engine_for(moving()) for _ in range(2))
+    state, _ = engine.advance(engine.start(), 0, 3, 0.03)
+    with interrupted(after=0):
+        engine.advance(state, 3, 4, 0.03)
+    assert same(engine.advance(state, 3, 4, 0.03), other.advance(state, 3, 4, 0.03))
 
 
 @pytest.mark.parametrize(("precision", "momentum"), VARIANTS)
@@ -81,8 +92,8 @@ def test_a_resumed_run_gives_the_same_bits(tmp_path, precision, momentum):
     given = (Parameters(),), every(13, 90)
     whole = train(setting, *given)
     for after in (0, 2, 3):
-        with pytest.raises(KeyboardInterrupt):
-            interrupted(setting, path, after, *given)
+        with interrupted(after):
+            train(setting, *given, checkpoint=path)
     with np.load(path) as file:
         assert 0 < len(file["history.losses"]) < 90, "there must be something to resume from"
     times = ["cpu_seconds", "wall_seconds"]
@@ -153,16 +164,16 @@ def test_another_process_gives_the_same_bits(precision):
 def test_kernels_for_other_processors_agree_with_jax_and_are_cached_apart(tmp_path):
     """Of 2013, with fused multiply-adds, and of any age, without: each compiled once and then read from disk."""
     expected, cache = train(moving(engine="jax"))["loss"].values, {"NUMBA_CACHE_DIR": str(tmp_path)}
-    made = {name: in_another_process(NUMBA_CPU_NAME=name, **cache) for name in ("haswell", "generic")}
-    for run in made.values():
+    named = {name: dict(NUMBA_CPU_NAME=name, NUMBA_CPU_FEATURES="", **cache) for name in ("haswell", "generic")}
+    runs = {name: in_another_process(**given) for name, given in named.items()}
+    for run in runs.values():
         np.testing.assert_allclose(run["losses"], expected, rtol=1e-12)
         assert (run["hits"], run["misses"]) == (0, 1)
-    assert made["haswell"]["losses"] != made["generic"]["losses"], "the name of the processor was not heard"
-    again = in_another_process(NUMBA_CPU_NAME="haswell", **cache)
-    assert again == made["haswell"] | dict(hits=1, misses=0)
+    assert runs["haswell"]["losses"] != runs["generic"]["losses"], "the name of the processor was not heard"
+    assert in_another_process(**named["haswell"]) == runs["haswell"] | dict(hits=1, misses=0)
 
 
-def test_a_change_in_any_file_of_the_kernel_is_another_key_of_its_cache(tmp_path, monkeypatch):
+def test_a_change_in_any_file_or_in_the_registers_is_another_fingerprint(tmp_path, monkeypatch):
     source, was = Path(kernel.__file__).parent, kernel.fingerprint()
     for file in source.glob("*.py"):
         shutil.copy(file, tmp_path)
@@ -176,6 +187,8 @@ def test_a_change_in_any_file_of_the_kernel_is_another_key_of_its_cache(tmp_path
         (tmp_path / name).write_bytes(text)
     assert len(seen) == 5
     assert kernel.fingerprint() == was
+    monkeypatch.setattr(kernel, "REGISTER", 128)
+    assert kernel.fingerprint() not in seen
 
 
 def test_the_fingerprint_is_in_the_key():

@@ -16,7 +16,7 @@ from pathlib import Path
 from numba import njit
 
 from saddlescope.training.fused.passes import GRAM, OPTIONS, by_gram, deltas, dots, features, gradients, inline, updates
-from saddlescope.training.fused.tile import PANEL, lanes, load, store, total, zeros
+from saddlescope.training.fused.tile import PANEL, REGISTER, lanes, load, store, total, zeros
 from saddlescope.training.fused.view import read, view, write
 
 CHUNK = 4  # panels worked on together, so that what one pass writes is still near when the next reads it
@@ -101,9 +101,10 @@ def backward(bs, j, panels, slope, m, dims, A, C, dC, dc, G, T, Z, D, sums, gram
 
 
 def fingerprint():
-    """Of all that is compiled into the kernel: numba's cache on disk looks at the file of the outer function alone."""
+    """Of all that is compiled into the kernel: numba's cache on disk looks at the file of the outer function alone, and
+    at the processor's name and features as numba, not `register_bytes`, sees them."""
     files = sorted(Path(__file__).parent.glob("*.py"))
-    return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
+    return hashlib.sha256(b"".join(f.read_bytes() for f in files) + bytes([REGISTER])).hexdigest()
 
 
 def compiled_with(source):
