@@ -1,6 +1,9 @@
 """The valleys protocol as a researcher writes it in PyTorch: eager, one thread, one optimiser step a batch."""
 
-import torch
+try:
+    import torch
+except ImportError:
+    raise SystemExit("This compares with PyTorch, which is not installed: pip install torch==2.13.0.") from None
 
 torch.set_num_threads(1)
 
