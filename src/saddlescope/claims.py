@@ -210,6 +210,11 @@ def width_on_plateaus(run, observable):
     return [int(values[np.argmin(np.abs(times - t))]) for t in ends]
 
 
+def cuts_of(measured) -> np.ndarray:
+    """The epochs done at each cut of the learning rate of one minibatch run."""
+    return measured.event_epoch.values[measured.event_kind.values.astype(str) == "cut"]
+
+
 def saved_times(run: xr.Dataset) -> np.ndarray:
     """The steps or epochs at which the observables of a run were read."""
     return next(run[f"saved_{t}"].values for t in TICKS if f"saved_{t}" in run.coords)

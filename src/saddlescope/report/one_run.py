@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from saddlescope.claims import stages_of
+from saddlescope.claims import cuts_of, stages_of
 from saddlescope.figures import save_figure, style
 from saddlescope.named import Name
 from saddlescope.observables import ChannelPartials, Fit, FullLoss, ResidualAmplitudes, TestError
 from saddlescope.outcomes import failure, outcome
-from saddlescope.report.run_figure import cuts_of, draw_run
+from saddlescope.report.run_figure import draw_run
 from saddlescope.results import Results, collect, each_run
 from saddlescope.store import make_folder, save_results, seal, unseal, write_bytes
 from saddlescope.training import log_spaced, on_cut, train

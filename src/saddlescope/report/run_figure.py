@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import stages_of
+from saddlescope.claims import cuts_of, stages_of
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, RED
 from saddlescope.observables import learned_since
 
@@ -32,10 +32,6 @@ def loss_panel(ax, run):
         stages_of(run).draw(ax)
     ax.set(xlabel="epoch", ylabel="loss", title="training loss and its stages")
     ax.legend(fontsize=7, loc="lower left")
-
-
-def cuts_of(run):
-    return run.event_epoch.values[run.event_kind.values.astype(str) == "cut"]
 
 
 def fit_panel(ax, run, task):

@@ -8,7 +8,7 @@ paper says that the loss drops at every cut; its own nets follow apart, this is 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, Finding, counted, in_runs
+from saddlescope.claims import Claim, Finding, counted, cuts_of, in_runs
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.nets import Tanh, Units
@@ -63,7 +63,7 @@ def falls_at_cuts(results):
 
 def too_early(measured, _):
     """How many epochs short of the 20 that must lie between two cuts, at worst."""
-    cuts = measured.event_epoch.values[measured.event_kind.values.astype(str) == "cut"]
+    cuts = cuts_of(measured)
     return float(max(0, 20 - np.diff(cuts.astype(float), prepend=0).min(initial=np.inf)))
 
 
@@ -87,7 +87,7 @@ def draw(results):
     for measured, _ in results.select(lr=STEADY).runs():
         axes[0].semilogy(measured.loss.values, color=BLUE, lw=0.7)
         axes[1].semilogy(measured.learning_rate.values, color=BLUE, lw=0.7, drawstyle="steps-post")
-        cuts = measured.event_epoch.values[measured.event_kind.values.astype(str) == "cut"] - 1
+        cuts = cuts_of(measured) - 1
         axes[0].semilogy(cuts, measured.loss.values[cuts], ".", color=ORANGE, ms=4)
     axes[0].set(ylabel="epoch loss", title="halving on stagnation: one line a seed, a dot a cut")
     axes[1].set(ylabel="learning rate", xlabel="epoch")

@@ -8,7 +8,7 @@ median length between 200 and 1000 epochs.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, Finding
+from saddlescope.claims import Claim, Finding, cuts_of
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.named import Name
@@ -39,10 +39,6 @@ def errors(results):
     return np.array([m[error.name].values[-1] if m.finite else np.inf for m, _ in results.runs()])
 
 
-def cuts(measured):
-    return int(np.sum(measured.event_kind.values.astype(str) == "cut"))
-
-
 def escape(measured):
     """The first epoch with a loss below 1.4."""
     below = np.flatnonzero(measured.loss.values < ESCAPED)
@@ -66,7 +62,7 @@ def geometric(found):
 
 def takes_hundreds(results):
     length, half = interval(results.measured.length.values)
-    n, n_half = interval([cuts(m) for m, _ in results.runs()])
+    n, n_half = interval([len(cuts_of(m)) for m, _ in results.runs()])
     median = np.median(results.measured.length.values)
     text = f"{length:.0f} ± {half:.0f} epochs (median {median:.0f}), {n:.1f} ± {n_half:.1f} cuts".replace(" ± nan", "")
     return Finding(200 <= median <= 1000, text)
@@ -90,7 +86,7 @@ def draw(results):
     for ax, init in zip(axes, INITS, strict=True):
         for measured, _ in results.select(init=init).runs():
             ax.loglog(np.arange(1, measured.sizes["epoch"] + 1), measured.loss.values, color=BLUE, lw=0.7)
-            at = measured.event_epoch.values[measured.event_kind.values.astype(str) == "cut"]
+            at = cuts_of(measured)
             ax.loglog(at, measured.loss.values[at - 1], ".", color=ORANGE, ms=3)
         ax.set(xlabel="epoch", title=f"{NAME}, rank 10, {init}")
     axes[0].set_ylabel("epoch loss; a dot a cut")
