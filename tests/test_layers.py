@@ -7,11 +7,13 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "saddlescope"
 
-FLOOR = {"refusal", "numerics", "identity", "atomic"}  # what anything may stand on
+FLOOR = {"refusal", "numerics", "identity", "atomic", "packed", "progress"}  # what anything may stand on
 ARROWS = {
     "refusal": set(),
     "numerics": set(),
     "atomic": set(),
+    "progress": set(),
+    "packed": {"refusal", "atomic"},
     "identity": {"numerics", "refusal"},
     "tasks": FLOOR,
     "nets": FLOOR | {"tasks"},
@@ -22,13 +24,18 @@ ARROWS = {
     "observables": FLOOR | {"setting", "tasks", "nets"},
     "theory": FLOOR | {"setting", "tasks", "nets", "optimisers"},
     "stages": {"refusal"},
-    "curves": {"refusal"},
+    "curves": {"refusal", "netcdf"},
     "results": {"refusal"},
+    "shard": {"refusal", "packed", "results"},
+    "netcdf": {"refusal", "packed", "results"},
+    "netcdf_child": {"refusal", "packed"},
     "training": FLOOR | {"observables", "setting", "tasks", "nets", "optimisers"},
-    "sweeps": FLOOR | {"training", "results"},
+    "sweeps": FLOOR | {"nets", "setting", "observables", "training", "results", "shard", "netcdf"},
     "claims": {"refusal", "observables", "stages", "results"},
     "experiment": {"refusal", "claims", "observables", "results", "sweeps", "theory", "training"},
-    "store": {"refusal", "numerics", "atomic", "identity", "claims", "results"},
+    "store": {"refusal", "numerics", "atomic", "identity", "claims", "results", "netcdf"},
+    "written": FLOOR | {"setting", "tasks", "nets", "optimisers", "observables"},
+    "sweep_file": {"refusal", "experiment", "named", "setting", "sweeps", "training", "written"},
     "figures": {"claims", "results", "store"},
     "papers": {
         "experiment", "figures", "claims", "named", "observables", "optimisers", "nets", "setting", "tasks", "theory",
@@ -37,9 +44,9 @@ ARROWS = {
     "probe": {"stages", "observables"},
     "report": {
         "refusal", "store", "claims", "experiment", "figures", "results", "sweeps", "named", "outcomes", "observables",
-        "training",
+        "training", "progress", "sweep_file",
     },
-    "cli": {"refusal", "report", "experiment", "stages", "curves", "store", "named", "nets"},
+    "cli": {"refusal", "report", "experiment", "stages", "curves", "store", "named", "sweeps"},
 }  # fmt: skip
 
 

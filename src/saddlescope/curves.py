@@ -146,17 +146,10 @@ def read_npz(path, column, time):
 
 def read_netcdf(path, column, time):
     """Variables of the root, or of the group `measured` in a result of ours, each row cut at its own length."""
-    import xarray as xr
+    from saddlescope.netcdf import read_netcdf as read_groups
 
-    data = None
-    for group in (None, "measured"):
-        try:
-            with xr.open_dataset(path, group=group, engine="h5netcdf") as opened:
-                data = opened.load()
-        except (OSError, ValueError, KeyError, RuntimeError, TypeError):
-            raise Refusal(f"{path} is damaged or not a NetCDF file; write it again.") from None
-        if data.variables:
-            break
+    groups = read_groups(path)
+    data = next((groups[g] for g in ("", "measured") if g in groups and groups[g].variables), groups[""])
     columns = {str(k): rows_of(data, v) for k, v in data.variables.items() if v.dtype.kind in "fiub"}
     base, row = row_of(column)
     name = chosen(base, columns, path)

@@ -3,20 +3,18 @@
 import importlib
 import inspect
 import pkgutil
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-import numpy as np
 import xarray as xr
 
 from saddlescope.claims import Claim
 from saddlescope.observables.observable import Observable
 from saddlescope.refusal import Refusal, nearest, refuse_unless
 from saddlescope.results import Results, collect
-from saddlescope.sweeps import execute, grid, sweep
+from saddlescope.sweeps import Job, Measuring, Plan, Training, carry_out, grid, only
+from saddlescope.sweeps.job import at
 from saddlescope.theory.prediction import Prediction
 from saddlescope.training.save_at import SaveAt
 
@@ -59,20 +57,24 @@ class Experiment:
                 axis in known, f"{self.title!r} has no axis {axis!r}, but {', '.join(known)}.{nearest(axis, known)}"
             )
 
-    def run(self, axes: Axes, workers=1, quiet=False) -> Results:
-        """Measure and predict at every point of the axes."""
+    def plan(self, axes: Axes, where: str | None = None) -> Plan:
+        """What is to be done at every point of the axes."""
         self.check_axes(axes)
-        values = {name: tuple(values) for name, values in axes.items()}
-        for name, given in values.items():
-            refuse_unless(len(set(given)) == len(given), f"The axis {name!r} has a value twice: {given}.")
-        points = grid(**values)
-        refuse_unless(bool(points), "There is nothing to run: an axis has no values.")
-        if self.setting is not None:
-            measured = sweep(partial(at, self.setting), points, self.observe, self.save_at, workers, quiet)
-        else:
-            jobs = [(self.measure, point) for point in points]
-            measured = collect(execute(measure_point, jobs, workers, quiet), points)
-        return Results(measured, collect([self.predicted(point) for point in points], points))
+        points = grid(**axes)
+        points = only(points, where) if where else points
+        refuse_unless(bool(points), "There is nothing to run: an axis has no values, or the filter leaves no point.")
+        return Plan(self.title, points, self.job)
+
+    def job(self, point) -> Job:
+        if self.setting is None:
+            return Measuring(self.varies, tuple(point.items()))
+        return Training(at(self.setting, **point), self.observe, SaveAt() if self.save_at is None else self.save_at)
+
+    def run(self, axes: Axes, workers=1, quiet=False, folder=None) -> Results:
+        """Measure and predict at every point of the axes; `folder` keeps the runs of an experiment under way."""
+        plan = self.plan(axes)
+        measured = carry_out(plan, folder, workers, quiet=quiet)
+        return Results(measured, collect([self.predicted(point) for point in plan.points], plan.points))
 
     def predicted(self, point) -> xr.Dataset:
         if self.setting is None:
@@ -81,24 +83,6 @@ class Experiment:
         for prediction in self.predict(**point) if callable(self.predict) else self.predict:
             variables |= prediction(setting)
         return xr.Dataset(variables)
-
-
-def at(function, **point):
-    """function(**point), where a value that an axis cannot take is refused by name."""
-    try:
-        return function(**point)
-    except (KeyError, TypeError, ValueError) as error:
-        if isinstance(error, Refusal):
-            raise
-        given = ", ".join(f"{name} = {value}" for name, value in point.items())
-        reason = f"{type(error).__name__}: {error}"
-        raise Refusal(f"This experiment cannot be run at {given} ({reason}); see `saddlescope show KEY`.") from error
-
-
-def measure_point(measure, point) -> xr.Dataset:
-    start = time.process_time()
-    values = {k: v if isinstance(v, tuple) else ((), np.asarray(v)) for k, v in at(measure, **point).items()}
-    return xr.Dataset(values | {"cpu_seconds": ((), time.process_time() - start)})
 
 
 # ---- Finding experiments: the only names are import paths. ----

@@ -25,6 +25,9 @@ from saddlescope.refusal import Refusal, nearest
 class Part(eqx.Module):
     """Root of everything a setting is made of. A field is a number (traced) or a structure (static)."""
 
+    # Equinox makes a pytree of a method at every access, which cost most of the time a setting takes to be made.
+    __getattribute__ = object.__getattribute__
+
     def form(self):
         """All fields, defaults included, as plain JSON values."""
         return form(self)

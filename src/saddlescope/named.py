@@ -7,12 +7,13 @@ width 1024, descent at rate 0.01 clipped to norm 1, halved on stagnation, stoppe
 import re
 from dataclasses import astuple, dataclass
 
-from saddlescope.nets import RandomFeatureNet, low_rank
+from saddlescope.nets import Gaussian, MeanField, RandomFeatureNet, UniformFanIn, low_rank
 from saddlescope.optimisers import GradientDescent, HalveOnStagnation, LearningRateBelow
-from saddlescope.refusal import Refusal
+from saddlescope.refusal import Refusal, nearest, refuse_unless
 from saddlescope.setting import Setting
 from saddlescope.tasks import Cosines, cosine_sum
 
+INITS = {"uniform": UniformFanIn, "gaussian": Gaussian, "mean-field": MeanField}
 PATTERN = re.compile(r"f(\d+)_N(\d+)_bs(\d+)_L(\d+)")
 
 
@@ -57,3 +58,19 @@ class Name:
             stop=LearningRateBelow(1e-6),
             batch=self.batch, epochs=epochs, precision=precision, engine=engine, seed=seed,
         )  # fmt: skip
+
+
+def valleys(
+    factor, N, bs, L, rank=10, seed=0, init="uniform", lr=0.01, clip=1.0, momentum=None, width=1024, epochs=10_000,
+    precision="float32", engine=None, allow_aliasing=False,
+) -> Setting:  # fmt: skip
+    """The valleys paper's protocol as a function of what a sweep varies, under the names of the paper's runs.
+
+    `clip=0` is no clipping; `init` is uniform, gaussian or mean-field.
+    """
+    known = ", ".join(INITS)
+    refuse_unless(init in INITS, f"`init` must be one of {known}; got {init!r}.{nearest(str(init), INITS)}")
+    return Name(factor, N, bs, L).setting(
+        rank, seed, width=width, lr=lr, clip=clip or None, momentum=momentum, epochs=epochs, precision=precision,
+        engine=engine, allow_aliasing=allow_aliasing, parameterisation=INITS[init](),
+    )  # fmt: skip

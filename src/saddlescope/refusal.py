@@ -13,6 +13,12 @@ def refuse_unless(condition, sentence):
         raise Refusal(sentence)
 
 
+def refuse_unless_kind(value, kind, expected):
+    """As above for a part of the wrong kind; its `repr`, which takes a millisecond, is made only to refuse it."""
+    if not isinstance(value, kind):
+        raise Refusal(f"{expected}; got {value!r}.")
+
+
 def nearest(word, words):
     """A hint such as ` Did you mean 'seed'?`, or nothing where no word is near."""
     near = get_close_matches(word, list(words), n=1, cutoff=0.5)

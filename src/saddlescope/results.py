@@ -5,8 +5,8 @@ steps or epochs, `saved_length`, `event_length`. Read them through `each_run`, w
 padding is then never taken for divergence, nor divergence for padding.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,12 @@ import xarray as xr
 
 from saddlescope.refusal import refuse_unless
 
+Columns = Mapping[str, tuple[tuple[str, ...], np.ndarray]]  # name → axes and values
+
 TICKS = ("step", "epoch")
 RAGGED = (*TICKS, "saved", "event")
 PAD = {"f": np.nan, "i": -1, "u": 0, "b": False}
+MIXED = "Full-batch and minibatch runs count time differently; collect them apart."
 
 
 @dataclass(frozen=True)
@@ -51,52 +54,100 @@ def each_run(dataset: xr.Dataset) -> Iterator[xr.Dataset]:
         yield run.drop_vars([name for name, v in run.data_vars.items() if 0 in v.shape and v.dims[0] not in RAGGED])
 
 
-def collect(runs: list[xr.Dataset], points: list[dict]) -> xr.Dataset:
+def collect(runs: Sequence[xr.Dataset], points: Sequence[dict]) -> xr.Dataset:
     """One dataset with a dimension `run`, the points' axes as its coordinates, from one dataset a run."""
-    refuse_unless(len({t for run in runs for t in TICKS if t in run.sizes}) < 2, MIXED)
-    shapes = {dim: [run.sizes.get(dim, 0) for run in runs] for run in runs for dim in run.sizes}
-    names = {name: run[name] for run in reversed(runs) for name in run.variables if name not in TICKS}
-    columns: dict[Any, Any] = {name: stack(name, like, runs, shapes) for name, like in names.items()}
-    for dim, lengths in shapes.items():
-        if dim in RAGGED or len(set(lengths)) > 1:
-            columns[length_name(dim)] = ("run", np.asarray(lengths))
-    columns["finite"] = ("run", np.array([is_finite(run) for run in runs]))
-    axes = {axis: ("run", as_axis([p[axis] for p in points])) for axis in (points[0] if points else {})}
-    for axis in axes:
-        taken = axis in columns or axis in RAGGED
-        refuse_unless(not taken, f"An axis cannot be called {axis!r}: the results use that name.")
-    ticks = {t: np.arange(max(shapes[t])) for t in TICKS if t in shapes}
-    coords = {name for run in runs for name in run.coords} - set(TICKS)
-    attrs = dict(runs[0].attrs) if runs else {}
-    return xr.Dataset(columns, axes | ticks, attrs).set_coords(sorted(map(str, coords)))
+    layout, found = Layout(), [columns_of(run) for run in runs]
+    for run, columns in zip(runs, found, strict=True):
+        layout.add(columns, run.coords, run.attrs)
+    together = layout.block(found) | layout.per_run()
+    axes = axes_of(points)
+    layout.check_axes(axes)
+    return xr.Dataset(together, axes | layout.ticks(), layout.attrs).set_coords(sorted(layout.coords))
 
 
-MIXED = "Full-batch and minibatch runs count time differently; collect them apart."
+def columns_of(run: xr.Dataset) -> Columns:
+    return {str(name): (tuple(map(str, v.dims)), v.values) for name, v in run.variables.items() if name not in TICKS}
+
+
+@dataclass
+class Layout:
+    """What runs are together, learned one run at a time: names, axes, longest lengths; then blocks of them, padded."""
+
+    kinds: dict[str, tuple[tuple[str, ...], Any]] = field(default_factory=dict)  # name → axes and dtype
+    sizes: dict[str, int] = field(default_factory=dict)
+    lengths: dict[str, list[int]] = field(default_factory=dict)
+    finite: list[bool] = field(default_factory=list)
+    coords: set[str] = field(default_factory=set)
+    attrs: dict = field(default_factory=dict)
+
+    def add(self, run: Columns, coords=(), attrs=None):
+        seen = {dim: n for dims, values in run.values() for dim, n in zip(dims, values.shape, strict=True)}
+        for dim in seen:
+            self.lengths.setdefault(dim, [0] * len(self.finite))
+        for dim, lengths in self.lengths.items():
+            lengths.append(seen.get(dim, 0))
+            self.sizes[dim] = max(self.sizes.get(dim, 0), lengths[-1])
+        refuse_unless(sum(t in self.sizes for t in TICKS) < 2, MIXED)
+        for name, (dims, values) in run.items():
+            dtype = object if values.dtype.kind in "UO" else values.dtype
+            refuse_unless(dtype is object or dtype.kind in PAD, f"{name!r} cannot be stored: it holds {dtype}.")
+            known, before = self.kinds.get(name, (dims, dtype))
+            mixed = (before is object) != (dtype is object) or sorted(known) != sorted(dims)
+            refuse_unless(not mixed, f"{name!r} is of different kinds or has different axes in these runs.")
+            self.kinds[name] = known, dtype if dtype is object else np.result_type(before, dtype)
+        self.attrs = self.attrs or dict(attrs or {})
+        self.coords |= {str(c) for c in coords} - set(TICKS)
+        self.finite.append(is_finite(run))
+
+    def ragged(self) -> dict[str, list[int]]:
+        return {dim: n for dim, n in self.lengths.items() if dim in RAGGED or len(set(n)) > 1}
+
+    def per_run(self) -> dict:
+        """The lengths, and whether a run is finite."""
+        found: dict = {length_name(dim): (("run",), np.asarray(n)) for dim, n in self.ragged().items()}
+        return found | {"finite": (("run",), np.array(self.finite, bool))}
+
+    def ticks(self) -> dict:
+        return {t: np.arange(self.sizes[t]) for t in TICKS if t in self.sizes}
+
+    def check_axes(self, axes):
+        taken = {*self.kinds, *RAGGED, "finite", *map(length_name, self.ragged())}
+        for axis in axes:
+            refuse_unless(axis not in taken, f"An axis cannot be called {axis!r}: the results use that name.")
+
+    def block(self, runs: Sequence[Columns]) -> dict:
+        """Every variable of these runs, padded to the longest of all; all padding where a run has none."""
+        return {name: self.stack(name, runs) for name in self.kinds}
+
+    def stack(self, name, runs):
+        dims, dtype = self.kinds[name]
+        out = np.full((len(runs), *(self.sizes[d] for d in dims)), "" if dtype is object else PAD[dtype.kind], dtype)
+        for i, run in enumerate(runs):
+            if name in run:
+                own, values = run[name]
+                values = values if own == dims else values.transpose([own.index(d) for d in dims])
+                out[(i, *(slice(n) for n in values.shape))] = values
+        return ("run", *dims), out.astype(str) if dtype is object else out
+
+
+def axes_of(points: Sequence[dict]) -> dict:
+    """The coordinates of collected runs; an axis that a point does not have is nan, or empty text."""
+    names = {axis: None for point in points for axis in point}
+    return {axis: ("run", as_axis([point.get(axis) for point in points])) for axis in names}
 
 
 def as_axis(values):
     """Numbers as numbers; anything else by its name."""
-    numbers = all(isinstance(v, bool | int | float | np.number) for v in values)
-    return np.asarray(values if numbers else [str(v) for v in values])
+    given = [v for v in values if v is not None]
+    if all(isinstance(v, bool | int | float | np.number) for v in given):
+        return np.asarray([np.nan if v is None else v for v in values])
+    return np.asarray(["" if v is None else str(v) for v in values])
 
 
-def stack(name, like, runs, shapes):
-    """The variable of all runs, padded to the longest along every dimension; all padding where a run has none."""
-    sizes = [max(shapes[dim]) for dim in like.dims]
-    kind = like.dtype.kind
-    dtype = object if kind in "UO" else np.result_type(*(run[name].dtype for run in runs if name in run.variables))
-    refuse_unless(dtype is object or dtype.kind in PAD, f"{name!r} is of a kind that cannot be stored: {dtype}.")
-    out = np.full((len(runs), *sizes), "" if dtype is object else PAD[dtype.kind], dtype)
-    for i, run in enumerate(runs):
-        if name in run.variables:
-            value = run[name].transpose(*like.dims).values
-            out[(i, *(slice(n) for n in value.shape))] = value
-    return ("run", *like.dims), out.astype(str) if dtype is object else out
-
-
-def is_finite(run: xr.Dataset) -> bool:
+def is_finite(run: Columns) -> bool:
     """Of a trained run: its loss, and it did not diverge. Of a measurement: all its numbers."""
-    if any(t in run.sizes for t in TICKS):
-        diverged = str(run["status"].values).startswith("diverged") if "status" in run else False
-        return run["loss"].size > 0 and bool(np.isfinite(run["loss"].values).all()) and not diverged
-    return all(np.isfinite(v.values).all() for v in run.data_vars.values() if v.dtype.kind == "f")
+    if "loss" in run and run["loss"][0][:1] in (("step",), ("epoch",)):
+        diverged = str(run["status"][1]).startswith("diverged") if "status" in run else False
+        loss = run["loss"][1]
+        return loss.size > 0 and bool(np.isfinite(loss).all()) and not diverged
+    return all(np.isfinite(values).all() for _, values in run.values() if values.dtype.kind == "f")

@@ -14,7 +14,7 @@ import numpy as np
 from saddlescope.identity import Part, build, content_hash, whole
 from saddlescope.nets.net import Net, Params
 from saddlescope.optimisers import Constant, GradientDescent, GradientFlow, Optimiser, Schedule, StopRule
-from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.refusal import Refusal, refuse_unless, refuse_unless_kind
 from saddlescope.tasks.task import Moments, Samples, Task
 
 DATA, INIT, BATCH = 0, 1, 2  # streams of random numbers
@@ -79,7 +79,7 @@ class Setting(Part):
             f"`lr` must be finite in {self.precision}; got {self.optimiser.lr:g}.",
         )
         for rule in self.stop:
-            refuse_unless(isinstance(rule, StopRule), f"`stop` takes stop rules such as LossBelow(0.1), got {rule!r}.")
+            refuse_unless_kind(rule, StopRule, "`stop` takes stop rules such as LossBelow(0.1)")
         self._check_batch()
         self._check_engine()
 

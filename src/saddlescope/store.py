@@ -12,7 +12,6 @@ checksum is refused by name.
 import hashlib
 import json
 import subprocess
-import tempfile
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -23,10 +22,10 @@ from saddlescope import numerics
 from saddlescope.atomic import atomic_write
 from saddlescope.claims import Verdict
 from saddlescope.identity import storable
+from saddlescope.netcdf import Group, netcdf_file, read_netcdf
 from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.results import Results
 
-UNREADABLE = (OSError, KeyError, ValueError, TypeError, RuntimeError)  # what HDF5 raises on a damaged file
 RESULTS, VERDICTS, MANIFEST = "results.nc", "verdicts.json", "manifest.json"
 
 
@@ -57,39 +56,33 @@ def save_results(path, results: Results, **about):
     """One NetCDF file with the groups `measured` and `predicted`; `about` becomes attributes of the file."""
     for text in results.measured.get("setting", xr.DataArray([])).values.ravel():
         refuse_unless(storable(str(text)), "A setting with a lambda runs but cannot be stored: name the function.")
-    tree = xr.DataTree.from_dict({"measured": results.measured, "predicted": results.predicted})
-    facts = provenance() | about
-    tree.attrs = {k: v if isinstance(v, int | float | str) else json.dumps(v) for k, v in facts.items()}
-    packed = {"zlib": True, "complevel": 1}
-    encoding = {
-        f"/{name}": {k: packed for k, v in node.data_vars.items() if v.dtype.kind in "fi" and v.size > 1000}
-        for name, node in tree.children.items()
-    }
-    with tempfile.TemporaryDirectory() as scratch:
-        file = Path(scratch) / "results.nc"  # HDF5 writes to a path of its own; then the bytes move as one
-        tree.to_netcdf(file, engine="h5netcdf", encoding=encoding)
-        write_bytes(path, file.read_bytes())
+    with netcdf_file(path, provenance() | about) as file:
+        for name, part in (("measured", results.measured), ("predicted", results.predicted)):
+            coords = {str(c) for c in part.coords} - {str(d) for d in part.dims}
+            group = Group(file, name, dict(part.sizes), coords, part.attrs)
+            group.put({str(k): (v.dims, v.values) for k, v in part.variables.items()})
+            group.seal()
 
 
 def load_results(path) -> Results:
     """Results from a file or its folder, checked against the folder's manifest where there is one."""
-    return read(path, lambda tree: Results(*(tree[name].load().to_dataset() for name in ("measured", "predicted"))))
+    path, groups = read(path)
+    for name in ("measured", "predicted"):
+        whole = name in groups and "run" in groups[name].sizes
+        refuse_unless(whole, f"{path} is not a whole result of ours (no group {name!r}): run the experiment again.")
+    return Results(groups["measured"], groups["predicted"])
 
 
 def attributes(path) -> dict:
     """Key, title, versions, commit, times of a stored result."""
-    return read(path, lambda tree: dict(tree.attrs))
+    return dict(read(path)[1][""].attrs)
 
 
-def read(path, take):
-    """take(tree) of a checked file; one that HDF5 cannot make sense of is refused."""
+def read(path):
+    """The groups of a checked file."""
     path = results_file(path)
     check(path)
-    try:
-        with xr.open_datatree(path, engine="h5netcdf") as tree:
-            return take(tree)
-    except UNREADABLE as error:
-        raise Refusal(f"{path} is not a whole result of ours ({error}): run the experiment again.") from None
+    return path, read_netcdf(path)
 
 
 def folder_of(out, key, scale) -> Path:

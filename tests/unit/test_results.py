@@ -10,7 +10,7 @@ from saddlescope.observables import FullLoss, UnitNorms
 from saddlescope.optimisers import GradientDescent, LossBelow
 from saddlescope.refusal import Refusal
 from saddlescope.results import Results, collect, each_run
-from saddlescope.sweeps import execute, grid, sweep
+from saddlescope.sweeps import grid, sweep
 from saddlescope.training import every, on_cut, train
 
 LRS = (0.05, 0.001, 50.0)
@@ -79,4 +79,4 @@ def test_names_and_kinds_that_clash_are_refused():
     with pytest.raises(Refusal, match="count time differently"):
         collect([train(linear_setting(steps=2)), train(minibatch_setting(epochs=2))], [{}, {}])
     with pytest.raises(Refusal, match="positive number of processes"):
-        execute(abs, [(1,)], workers=0)
+        sweep(minibatch_setting, [{}], workers=0)

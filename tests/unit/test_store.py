@@ -85,7 +85,7 @@ def test_a_cut_file_without_manifest_is_refused_too(folder):
     file = folder / store.RESULTS
     assert store.load_results(file).measured.sizes["run"] == 2
     file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-    with pytest.raises(Refusal, match="not a whole result"):
+    with pytest.raises(Refusal, match="damaged or not a NetCDF"):
         store.load_results(file)
 
 
@@ -93,7 +93,7 @@ def test_other_files_are_refused(tmp_path):
     with pytest.raises(Refusal, match="There is no file"):
         store.load_results(tmp_path)
     (tmp_path / "results.nc").write_text("hello")
-    with pytest.raises(Refusal, match="not a whole result"):
+    with pytest.raises(Refusal, match="damaged or not a NetCDF"):
         store.load_results(tmp_path)
     (tmp_path / "verdicts.json").write_text('{"claims": 3}')
     with pytest.raises(Refusal, match="does not hold verdicts"):

@@ -13,7 +13,7 @@ from saddlescope.nets.activation import Activation, ReLU
 from saddlescope.nets.net import Net
 from saddlescope.nets.parameterisation import Gaussian, Parameterisation, UniformFanIn
 from saddlescope.nets.random_feature_net import check_sizes, sizes
-from saddlescope.refusal import refuse_unless
+from saddlescope.refusal import refuse_unless_kind
 
 
 @final
@@ -24,14 +24,9 @@ class MLP(Net):
 
     def __check_init__(self):
         check_sizes("widths", self.widths)
-        refuse_unless(
-            isinstance(self.activation, Activation),
-            f"`activation` must be one of saddlescope.nets, such as ReLU(); got {self.activation!r}.",
-        )
-        refuse_unless(
-            isinstance(self.parameterisation, UniformFanIn | Gaussian),
-            f"A full-rank MLP is drawn by UniformFanIn() or Gaussian(); got {self.parameterisation!r}.",
-        )
+        refuse_unless_kind(self.activation, Activation, "`activation` must be one of saddlescope.nets, such as ReLU()")
+        drawn = "A full-rank MLP is drawn by UniformFanIn() or Gaussian()"
+        refuse_unless_kind(self.parameterisation, UniformFanIn | Gaussian, drawn)
 
     def init(self, rng, inputs, outputs):
         dims, draw, params = (inputs, *self.widths, outputs), self.parameterisation.wide, {}

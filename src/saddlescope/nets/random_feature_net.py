@@ -15,7 +15,7 @@ from saddlescope.identity import whole
 from saddlescope.nets.activation import Activation, LeakyReLU, ReLU, Sigmoid, Tanh
 from saddlescope.nets.net import Net
 from saddlescope.nets.parameterisation import MuP, Parameterisation, UniformFanIn
-from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.refusal import Refusal, refuse_unless, refuse_unless_kind
 
 
 def sizes(given):
@@ -53,20 +53,15 @@ class RandomFeatureNet(Net):
             refuse_unless(
                 rank <= width, f"The rank must not exceed the width; got rank {rank} and width {width}: widen the net."
             )
-        refuse_unless(
-            isinstance(self.activation, ReLU | LeakyReLU | Tanh | Sigmoid),
-            f"`activation` must be ReLU, LeakyReLU, Tanh or Sigmoid; got {self.activation!r}.",
-        )
+        known = ReLU | LeakyReLU | Tanh | Sigmoid
+        refuse_unless_kind(self.activation, known, "`activation` must be ReLU, LeakyReLU, Tanh or Sigmoid")
         refuse_unless(
             self.trainable in ("narrow", "all"),
             f"`trainable` must be 'narrow' (the width → rank maps alone) or 'all'; got {self.trainable!r}.",
         )
         refuse_unless(isinstance(self.residual, bool), f"`residual` must be True or False; got {self.residual!r}.")
-        refuse_unless(
-            isinstance(self.parameterisation, Parameterisation),
-            f"`parameterisation` must be one of saddlescope.nets, such as UniformFanIn(); got "
-            f"{self.parameterisation!r}.",
-        )
+        drawn = "`parameterisation` must be one of saddlescope.nets, such as UniformFanIn()"
+        refuse_unless_kind(self.parameterisation, Parameterisation, drawn)
         refuse_unless(
             self.trainable == "all" or not isinstance(self.parameterisation, MuP),
             "With the rank → width maps frozen, maximal update is the mean-field parameterisation: use MeanField(), or "

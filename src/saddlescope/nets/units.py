@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from saddlescope.identity import whole
 from saddlescope.nets.activation import Activation
 from saddlescope.nets.net import Net
-from saddlescope.refusal import refuse_unless
+from saddlescope.refusal import refuse_unless, refuse_unless_kind
 
 
 def check_units(units, scale):
@@ -37,10 +37,7 @@ class Units(Net):
 
     def __check_init__(self):
         check_units(self.units, self.scale)
-        refuse_unless(
-            isinstance(self.activation, Activation),
-            f"`activation` must be one of saddlescope.nets, such as ReLU(); got {self.activation!r}.",
-        )
+        refuse_unless_kind(self.activation, Activation, "`activation` must be one of saddlescope.nets, such as ReLU()")
         refuse_unless(isinstance(self.bias, bool), f"`bias` must be True or False; got {self.bias!r}.")
 
     def init(self, rng, inputs, outputs):

@@ -9,12 +9,11 @@ from typing import final
 
 import equinox as eqx
 import numpy as np
-from scipy.signal import find_peaks
 
 from saddlescope.identity import Part, whole
 from saddlescope.observables.observable import Observable
 from saddlescope.observables.readout import channels, check_points, grid
-from saddlescope.refusal import refuse_unless
+from saddlescope.refusal import refuse_unless, refuse_unless_kind
 
 
 class MinimaRule(Part):
@@ -51,6 +50,8 @@ class ProminentMinima(MinimaRule):
         span = np.ptp(f)
         if span <= 1e-9 * np.abs(f).max(initial=0.0):
             return 0.0
+        from scipy.signal import find_peaks  # a second to import
+
         return sum(len(find_peaks(sign * f, prominence=self.share * span)[0]) for sign in (1, -1)) / 2
 
 
@@ -68,9 +69,7 @@ class MinimaCounts(Observable):
 
     def __check_init__(self):
         check_points(self.points, 3)
-        refuse_unless(
-            isinstance(self.rule, MinimaRule), f"`rule` must be PaperMinima() or ProminentMinima(); got {self.rule!r}."
-        )
+        refuse_unless_kind(self.rule, MinimaRule, "`rule` must be PaperMinima() or ProminentMinima()")
         refuse_unless(
             self.precision in ("float32", "float64"),
             f"`precision` must be 'float32' or 'float64', got {self.precision!r}.",

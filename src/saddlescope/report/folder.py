@@ -1,5 +1,6 @@
 """From a key to a folder: run an experiment, judge it, and write everything it made."""
 
+import shutil
 import time
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from saddlescope.store import (
     write_bytes,
 )  # fmt: skip
 
+UNDER_WAY = ".runs"  # what an experiment has done so far; it goes on from there, and they go when it is finished
+
 
 def write_contents(out):
     """index.html of all whole results in a folder. A damaged one must not spoil the run that was just made."""
@@ -42,7 +45,7 @@ def run_to_folder(key, scale, axes, out, workers=1, quiet=False):
     folder = folder_of(out, key, scale)
     make_folder(folder)  # a place that cannot be written to is found out before the runs
     wall, cpu = time.perf_counter(), time.process_time()
-    results = experiment.run({**getattr(experiment, scale), **axes}, workers, quiet)
+    results = experiment.run({**getattr(experiment, scale), **axes}, workers, quiet, folder / UNDER_WAY)
     trained = float(results.measured.cpu_seconds.sum()) if workers > 1 and "cpu_seconds" in results.measured else 0.0
     about = {
         "key": key, "scale": scale, "title": experiment.title, "where": experiment.where,
@@ -58,4 +61,5 @@ def run_to_folder(key, scale, axes, out, workers=1, quiet=False):
     text = page(key, experiment, scale, results, verdicts, about | provenance())
     write_bytes(folder / "index.html", text.encode())
     seal(folder)
+    shutil.rmtree(folder / UNDER_WAY, ignore_errors=True)
     return folder, verdicts

@@ -3,7 +3,6 @@
 from itertools import pairwise
 
 import numpy as np
-from scipy.signal import find_peaks
 
 from saddlescope.stages.noise import RESOLUTION, blurred, level_of, quantum
 from saddlescope.stages.value import Drop, Plateau
@@ -12,6 +11,8 @@ from saddlescope.stages.value import Drop, Plateau
 def peaks_of(log_rate, depth):
     """Maxima that stand out, the two ends included: beyond them the rate counts as nothing. Ties are one peak."""
     low = log_rate.min() - 100
+    from scipy.signal import find_peaks  # a second to import
+
     found, _ = find_peaks(np.concatenate([[low], log_rate, [low]]), prominence=depth)
     peaks: list[int] = []
     for p in found - 1:

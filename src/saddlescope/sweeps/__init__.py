@@ -1,26 +1,30 @@
-"""A grid of settings in, one labelled dataset out."""
+"""Many runs: a grid of settings in, one labelled dataset out, and nothing that was finished is ever lost."""
 
-from itertools import product
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-import xarray as xr
+if TYPE_CHECKING:
+    from saddlescope.sweeps.axes import crossed, grid, zipped
+    from saddlescope.sweeps.folder import Folder
+    from saddlescope.sweeps.job import Job, Measuring, Training
+    from saddlescope.sweeps.plan import Plan
+    from saddlescope.sweeps.pool import Workers
+    from saddlescope.sweeps.running import carry_out, sweep
+    from saddlescope.sweeps.where import only
 
-from saddlescope.results import collect
-from saddlescope.sweeps.execute import execute
-from saddlescope.training import train
-
-__all__ = ["execute", "grid", "sweep"]
-
-
-def grid(**axes) -> list[dict]:
-    """All combinations, the last axis running fastest: grid(lr=(0.1, 0.01), seed=range(3))."""
-    return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
-
-
-def sweep(setting, points, observe=(), save_at=None, workers=1, quiet=False) -> xr.Dataset:
-    """Train `setting(**point)` for every point; one dataset with a dimension `run`."""
-    jobs = [(setting(**point), tuple(observe), save_at) for point in points]
-    return collect(execute(train_quietly, jobs, workers, quiet), points)
+# Imported when first used: to list or verify a folder, nobody waits for JAX.
+HOMES = {
+    "crossed": "axes", "grid": "axes", "zipped": "axes", "carry_out": "running", "sweep": "running",
+    "Folder": "folder", "Job": "job", "Measuring": "job", "Training": "job", "Plan": "plan", "Workers": "pool",
+    "only": "where",
+}  # fmt: skip
+__all__ = [
+    "Folder", "Job", "Measuring", "Plan", "Training", "Workers", "carry_out", "crossed", "grid", "only", "sweep",
+    "zipped",
+]  # fmt: skip
 
 
-def train_quietly(setting, observe, save_at):
-    return train(setting, observe, save_at, quiet=True)
+def __getattr__(name):
+    if name not in HOMES:
+        raise AttributeError(f"module 'saddlescope.sweeps' has no attribute {name!r}")
+    return getattr(import_module(f"saddlescope.sweeps.{HOMES[name]}"), name)

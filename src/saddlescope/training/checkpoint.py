@@ -1,7 +1,6 @@
-"""Checkpoints: the engine's state and the history in one npz, written atomically, bound to the setting's hash."""
+"""Checkpoints: the engine's state and the history in one checked file, bound to the setting's hash."""
 
 import json
-import zipfile
 from dataclasses import asdict
 from pathlib import Path
 
@@ -9,53 +8,66 @@ import jax
 import numpy as np
 
 from saddlescope import numerics
-from saddlescope.atomic import atomic_write
+from saddlescope.packed import BROKEN, read_packed, write_packed
 from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.training.history import History
+
+DAMAGED = "The checkpoint {} is damaged ({}); delete it to start anew."
+
+
+def record_form(observe, save_at, per_step=False):
+    """What is kept of a run besides its losses, as plain JSON values."""
+    return [[o.form() for o in observe], asdict(save_at), per_step]
 
 
 def identity(run):
     """What must agree for a resume to give the same bits and the same record."""
-    observe = [o.form() for o in run.observe]
-    return json.dumps([run.setting.hash, run.engine.name, numerics.VERSION, observe, asdict(run.save_at), run.per_step])
+    record = record_form(run.observe, run.save_at, run.per_step)
+    return json.dumps([run.setting.hash, run.engine.name, numerics.VERSION, *record])
 
 
 def write_checkpoint(path, who, state, history):
     leaves = {f"state.{i}": np.asarray(x) for i, x in enumerate(jax.tree.leaves(state))}
-    with atomic_write(path) as file:
-        np.savez(file, who=np.asarray(who), **leaves, **history.arrays())
+    write_packed(path, leaves | history.arrays(), {"who": who})
 
 
 def read_checkpoint(path, who, template):
     """State and history, or None where there is no file yet."""
     if not Path(path).exists():
         return None
-    arrays = read_arrays(path)
+    arrays, about = read_arrays(path)
     refuse_unless(
-        str(arrays.get("who")) == who,
+        about.get("who") == who,
         f"The checkpoint {path} belongs to another setting, engine or record; give each run its own file.",
     )
-    return restored(arrays, template), History.of(arrays)
+    return restored(path, arrays, template)
 
 
 def read_instant(path, setting, engine):
     """State and history of a setting's checkpoint, whatever it observed."""
     refuse_unless(Path(path).exists(), f"There is no checkpoint {path}.")
-    arrays = read_arrays(path)
-    known = json.loads(str(arrays.get("who", "[]")))[:3] == [setting.hash, engine.name, numerics.VERSION]
+    arrays, about = read_arrays(path)
+    try:
+        known = json.loads(about["who"])[:3] == [setting.hash, engine.name, numerics.VERSION]
+    except BROKEN:
+        known = False
     refuse_unless(known, f"The checkpoint {path} belongs to another setting, engine or version.")
-    return restored(arrays, engine.start()), History.of(arrays)
+    return restored(path, arrays, engine.start())
 
 
 def read_arrays(path):
     try:
-        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-            return {k: file[k] for k in file.files}
-    except (OSError, ValueError, TypeError, EOFError, zipfile.BadZipFile, KeyError) as error:
-        raise Refusal(f"The checkpoint {path} is damaged ({error}); delete it to start anew.") from None
+        return read_packed(path)
+    except Refusal as error:
+        raise Refusal(DAMAGED.format(path, error)) from None
 
 
-def restored(arrays, template):
+def restored(path, arrays, template):
+    """State and history from a checkpoint's arrays, if they have the shapes of this run's."""
     leaves, tree = jax.tree.flatten(template)
-    state = [arrays[f"state.{i}"].astype(x.dtype) for i, x in enumerate(leaves)]
-    return jax.tree.unflatten(tree, jax.tree.map(jax.numpy.asarray, state))
+    try:
+        state = [arrays[f"state.{i}"].astype(x.dtype) for i, x in enumerate(leaves)]
+        refuse_unless(all(s.shape == x.shape for s, x in zip(state, leaves, strict=True)), "other shapes")
+        return jax.tree.unflatten(tree, jax.tree.map(jax.numpy.asarray, state)), History.of(arrays)
+    except BROKEN as error:
+        raise Refusal(DAMAGED.format(path, error)) from None

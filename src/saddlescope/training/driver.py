@@ -1,7 +1,6 @@
 """The driver: owns the schedule, events, observables, checkpoints and progress of one run, whatever the engine."""
 
 import time
-from functools import partial
 
 import jax.numpy as jnp
 import numpy as np
@@ -10,14 +9,13 @@ import xarray as xr
 from saddlescope import numerics
 from saddlescope.identity import storable
 from saddlescope.observables.observable import Observable, Snapshot, measure
-from saddlescope.refusal import refuse_unless
+from saddlescope.progress import Progress
+from saddlescope.refusal import refuse_unless, refuse_unless_kind
 from saddlescope.setting import Setting
 from saddlescope.training.checkpoint import identity, read_checkpoint, write_checkpoint
-from saddlescope.training.flow import Flow
 from saddlescope.training.fused import Fused
 from saddlescope.training.history import History
 from saddlescope.training.jax_loop import JaxLoop
-from saddlescope.training.progress import Progress
 from saddlescope.training.save_at import SaveAt
 
 CALL_SECONDS = 0.25  # aim of one engine call, so that progress and checkpoints come often
@@ -27,15 +25,22 @@ KEPT = ("loss", "learning_rate", "step_loss", "status", "setting", "hash", "engi
 
 def engine_for(setting):
     """The engine that the setting names."""
-    return {engine.name: engine for engine in (Flow, Fused, JaxLoop)}[setting.engine](setting)
+    if setting.engine == "flow":
+        from saddlescope.training.flow import Flow  # its solver takes half a second to import
+
+        return Flow(setting)
+    return (Fused if setting.engine == "fused" else JaxLoop)(setting)
 
 
-def train(setting, observe=(), save_at=None, *, checkpoint=None, per_step=False, quiet=False) -> xr.Dataset:
+def train(
+    setting, observe=(), save_at=None, *, checkpoint=None, keep_last=True, per_step=False, quiet=False
+) -> xr.Dataset:
     """Run one setting; a dataset with `loss` and `learning_rate` at every step (or epoch) and the observables where
     saved.
 
-    `checkpoint` is a file: the run continues from it if it is there, and keeps it up to date. `per_step` keeps the
-    loss of each minibatch step too. A run that stops being finite is a result: marked, with all that was measured.
+    `checkpoint` is a file: the run continues from it if it is there, and keeps it up to date; with `keep_last=False`
+    the end of a run is not written to it. `per_step` keeps the loss of each minibatch step too. A run that stops being
+    finite is a result: marked, with all that was measured.
     """
     observe = (observe,) if isinstance(observe, Observable) else tuple(observe)
     save_at = SaveAt() if save_at is None else save_at
@@ -57,7 +62,7 @@ def train(setting, observe=(), save_at=None, *, checkpoint=None, per_step=False,
                     write_checkpoint(checkpoint, who, run.state, run.history)
                     written = time.monotonic()
     finally:  # done, or stopped by Ctrl-C: either way the run can go on from here
-        if checkpoint is not None and run.whole:
+        if checkpoint is not None and run.whole and (keep_last or not run.over):
             write_checkpoint(checkpoint, who, run.state, run.history)
     return run.dataset()
 
@@ -66,7 +71,7 @@ def check_kinds(setting, observe, save_at):
     given = {"setting": (setting, Setting), "save_at": (save_at, SaveAt)}
     given |= {f"observe[{i}]": (o, Observable) for i, o in enumerate(observe)}
     for name, (value, kind) in given.items():
-        refuse_unless(isinstance(value, kind), f"`{name}` must be of the kind {kind.__name__}, got {value!r}.")
+        refuse_unless_kind(value, kind, f"`{name}` must be of the kind {kind.__name__}")
 
 
 class Run:
@@ -84,8 +89,6 @@ class Run:
         self.state = self.engine.start()
         self.history = History(lr=setting.optimiser.lr)
         self.budget, self.tick = setting.budget, setting.tick
-        self.next_lr, self.schedule_quiet = plain(setting.schedule, "after"), plain(setting.schedule, "quiet")
-        self.stops = [(rule, plain(rule, "reached"), plain(rule, "quiet")) for rule in setting.stop]
         self.call = 16  # ticks of the next engine call; grows to fill CALL_SECONDS
         self.whole = True  # state and history agree; a stop in between must not be written
         if observe:
@@ -97,9 +100,13 @@ class Run:
         cuts = f"  {len(h.cuts)} cuts" if h.cuts else ""
         return f"loss {h.losses[-1]:.4g}  rate {h.lr:.3g}{cuts}"
 
+    @property
+    def over(self) -> bool:
+        return self.history.status != "running"
+
     def advance(self) -> bool:
         h = self.history
-        if h.status != "running":
+        if self.over:
             return False
         wall, cpu = time.perf_counter(), time.process_time()
         if h.tick == 0 and 0 in self.save_at.ticks and not h.saved_ticks:
@@ -112,13 +119,14 @@ class Run:
         h.wall_seconds += time.perf_counter() - wall
         h.cpu_seconds += time.process_time() - cpu
         self.whole = True
-        return h.status == "running"
+        return not self.over
 
     def ticks_ahead(self) -> int:
         """As far as nothing has to be read, decided or stopped."""
         h, after = self.history, self.save_at.after_cut
         due = [t for t in (*self.save_at.ticks, *(c + after for c in h.cuts if after)) if t > h.tick]
-        calm = min([self.schedule_quiet(h.tick, h.cuts), *(quiet(h.lr) for _, _, quiet in self.stops)])
+        setting = self.setting
+        calm = min([setting.schedule.quiet(h.tick, h.cuts), *(rule.quiet(h.lr) for rule in setting.stop)])
         return max(1, int(min(self.call, calm, min(due, default=self.budget) - h.tick, self.budget - h.tick)))
 
     def take(self, rows):
@@ -139,8 +147,8 @@ class Run:
     def decide(self):
         """Cut the learning rate, read the observables, stop: after the last tick, as the rules say."""
         h, at = self.history, self.save_at
-        lr = self.next_lr(h.lr, h.losses, h.cuts)
-        stop = next((rule for rule, reached, _ in self.stops if reached(lr, h.losses)), None)
+        lr = self.setting.schedule.after(h.lr, h.losses, h.cuts)
+        stop = next((rule for rule in self.setting.stop if rule.reached(lr, h.losses)), None)
         over = stop is not None or h.tick == self.budget
         after = at.after_cut is not None and h.tick - at.after_cut in h.cuts
         if cut := lr != h.lr:
@@ -177,16 +185,9 @@ class Run:
         return measure(self.observe, snapshot)
 
     def dataset(self) -> xr.Dataset:
-        result = self.history.dataset(self.setting.tick, self.observe)
-        result["setting"] = self.setting.to_json()
-        result["hash"] = self.setting.hash
-        result["engine"] = self.engine.name
+        s = self.setting
+        result = self.history.dataset(s.tick, self.observe, setting=s.to_json(), hash=s.hash, engine=self.engine.name)
         result.attrs["numerics"] = numerics.VERSION
-        if self.setting.task.aliased:
+        if s.task.aliased:
             result.attrs["aliased"] = "the target is faster than its samples can show"
         return result
-
-
-def plain(part, method):
-    """A method as a plain function: what equinox makes of one at every access costs more than a small epoch."""
-    return partial(getattr(type(part), method), part)

@@ -57,7 +57,7 @@ class History:
                 setattr(history, name, list(value) if name == "step_losses" else value.tolist())
         return history
 
-    def dataset(self, tick: str, observe: tuple[Observable, ...]) -> xr.Dataset:
+    def dataset(self, tick: str, observe: tuple[Observable, ...], **about) -> xr.Dataset:
         """One run. Dimensions: `step` or `epoch` for what is kept at each, `saved` for observables, `event`."""
         variables = {
             "loss": (tick, np.asarray(self.losses, float)),
@@ -68,6 +68,7 @@ class History:
         }
         if self.step_losses:
             variables["step_loss"] = ((tick, "batch"), np.stack(self.step_losses))
+        variables |= {name: ((), value) for name, value in about.items()}
         variables |= labelled({name: np.stack(values) for name, values in self.saved.items()}, observe)
         coords = {
             tick: np.arange(len(self.losses)),

@@ -1,0 +1,99 @@
+"""Commands on experiments: list, run, show."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from saddlescope.cli.app import OUT, Axis, Out, Quiet, app, fail
+
+
+@app.command("list")
+def list_(out: Annotated[Path, typer.Option(help="Where `run` wrote its results.")] = Path(OUT)):
+    """List the experiments: title, place in the paper, cost, last stored verdicts.
+
+    Cost is CPU time of the recorded run. Verdicts are those of your own last run in OUT, else the recorded ones.
+    """
+    from saddlescope.experiment import find, keys
+    from saddlescope.report.overview import overview
+
+    for key in keys():
+        print(overview(key, find(key), out))
+
+
+@app.command()
+def run(
+    key: Annotated[str, typer.Argument(help="An experiment (simplicity.fig1b), a paper (simplicity), or all.")],
+    quick: Annotated[bool, typer.Option("--quick", help="As few points as still show the effect.")] = False,
+    seeds: Annotated[int | None, typer.Option(help="Run seeds 0 … N-1 instead.")] = None,
+    axis: Axis = None,
+    out: Out = Path(OUT),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object an experiment.")] = False,
+    workers: Annotated[int, typer.Option(help="Worker processes, one thread each.")] = 1,
+    quiet: Quiet = False,
+):
+    """Run experiments, judge their claims, and write results, figure and page.
+
+    Exit status: 0 if every verdict is as recorded, 1 if one differs, 2 for bad usage. Runs with other seeds or axes
+    than the recorded ones are judged, but not compared with the record. Stopped by Ctrl-C or killed, the same command
+    goes on from the runs that are done.
+
+    Examples:
+
+      saddlescope run simplicity.fig1b --quick
+
+      saddlescope run simplicity --seeds 5 --workers 2 --out results
+
+      saddlescope run simplicity.fig1b --axis target=diagonal --axis seed=0..9
+    """
+    from saddlescope.experiment import find, matching
+    from saddlescope.report.folder import run_to_folder, write_contents
+    from saddlescope.report.record import differences
+    from saddlescope.sweeps.axes import parse_axes
+
+    chosen, scale, differs = matching(key), "quick" if quick else "full", []
+    axes = parse_axes(axis or [], seeds)
+    for name in chosen:  # refuse before the first run, not after the last
+        find(name).check_axes(axes)
+    for name in chosen:
+        try:
+            folder, verdicts = run_to_folder(name, scale, axes, out, workers, quiet)
+        except KeyboardInterrupt:
+            fail("stopped; the same command goes on from the runs that are done.", 130)
+        differs += (found := [] if axes else differences(name, scale, verdicts))
+        if as_json:
+            shown = [{"sentence": v.sentence, "where": v.where, "holds": v.holds, "evidence": v.evidence,
+                      "runs": v.runs, "not_finite": v.not_finite} for v in verdicts]  # fmt: skip
+            same = None if axes else not found
+            print(json.dumps({"key": name, "scale": scale, "folder": str(folder), "as_recorded": same,
+                              "verdicts": shown}))  # fmt: skip
+        else:
+            print(f"{name} ({scale}): {find(name).title}", *(f"  {v}" for v in verdicts), sep="\n")
+            if untested := len(find(name).claims) - len(verdicts):
+                print(f"  not tested, for want of runs: {untested} of {len(find(name).claims)} claims")
+            print(f"  page: {folder / 'index.html'}")
+    write_contents(out)
+    for sentence in differs:
+        print(f"saddlescope: not as recorded: {sentence}", file=sys.stderr)
+    raise typer.Exit(1 if differs else 0)
+
+
+@app.command()
+def show(
+    what: Annotated[str, typer.Argument(help="An experiment's key, or a results file or folder.")],
+    out: Annotated[Path, typer.Option(help="Where `run` wrote its results.")] = Path(OUT),
+):
+    """Show an experiment's settings, stages and verdicts, or those of a stored result.
+
+    Examples:
+
+      saddlescope show simplicity.fig1b
+
+      saddlescope show saddlescope-results/simplicity.fig1b
+    """
+    from saddlescope.report.overview import describe_key, describe_stored
+
+    stored = Path(what).exists() or "/" in what or what.endswith(".nc")
+    print(describe_stored(what) if stored else describe_key(what, out))

@@ -1,0 +1,205 @@
+"""NetCDF files: written block by block, read by a process of their own.
+
+HDF5 can crash on a damaged or hostile file, so a child process reads it (`netcdf_child.py`) and hands over its arrays.
+A file of ours also carries, in each group, the SHA-256 of what was put there: one that says otherwise is refused.
+"""
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import h5netcdf
+import h5py
+import numpy as np
+import xarray as xr
+
+from saddlescope.packed import read_packed
+from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.results import Columns
+
+DIGEST = "sha256"
+CHUNK = 1 << 18  # bytes of one compressed piece
+PATIENCE = 60, 1e-6  # seconds for any file, and for each of its bytes
+
+
+# ---- Writing ----
+
+
+@contextmanager
+def netcdf_file(path, attrs):
+    """A NetCDF file to put groups into; it appears under `path` when the block ends well."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    os.close(descriptor)
+    try:
+        with h5netcdf.File(name, "w") as file:
+            plain = {k: v if isinstance(v, int | float | str) else json.dumps(v) for k, v in attrs.items()}
+            file.attrs.update(plain | {DIGEST: digest({}, {}, plain)})
+            yield file
+        with open(name, "rb") as written:
+            os.fsync(written.fileno())
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+class Group:
+    """A group under construction: `put` rows of the variables along `run`, `put_whole` others, then `seal` it."""
+
+    def __init__(self, file, name, sizes, coords=(), attrs=None):
+        self.group = file.create_group(name)
+        self.group.dimensions = sizes
+        self.attrs = dict(attrs or {})
+        if coords:
+            self.attrs["coordinates"] = " ".join(sorted(coords))  # how xarray knows them again
+        self.hashes, self.attributes = {}, {}
+
+    def declare(self, name, dims, dtype):
+        text = dtype is object or np.dtype(dtype).kind in "UO"
+        stored = h5py.string_dtype() if text else np.dtype("i1") if np.dtype(dtype) == bool else np.dtype(dtype)
+        shape = [self.group.dimensions[d].size for d in dims]
+        packing = {}
+        if not text and 0 not in shape and np.prod(shape) > 1000:
+            packing = dict(compression="gzip", compression_opts=1, shuffle=True, fletcher32=True,
+                           chunks=chunks(shape, stored.itemsize))  # fmt: skip
+        made = self.group.create_variable(name, dims, stored, **packing)
+        self.attributes[name] = {"dtype": "bool"} if not text and np.dtype(dtype) == bool else {}  # xarray's own way
+        made.attrs.update(self.attributes[name])
+        self.hashes[name] = Fingerprint(name, dims, stored)
+
+    def put(self, columns, start=0):
+        """Rows of each variable, from `start` along its first axis."""
+        for name, (dims, values) in columns.items():
+            if name not in self.hashes:
+                self.declare(name, dims, values.dtype)
+            values = np.asarray(values)
+            stored = values.astype(object) if values.dtype.kind in "UO" else values
+            if values.size:
+                variable = self.group.variables[name]
+                variable[... if not values.ndim else slice(start, start + len(values))] = stored
+            self.hashes[name].add(values)
+
+    def seal(self):
+        marks = {name: h.hexdigest() for name, h in self.hashes.items()}
+        self.group.attrs.update(self.attrs | {DIGEST: digest(marks, self.attributes, self.attrs)})
+
+
+def chunks(shape, itemsize):
+    """Whole rows where they are small, pieces of a row where they are long."""
+    rows, most = [], max(1, CHUNK // itemsize)
+    for n in reversed(shape):
+        rows.append(max(1, min(n, most)))
+        most = max(1, most // rows[-1])
+    return tuple(reversed(rows))
+
+
+class Fingerprint:
+    """SHA-256 of a variable, as its values come in."""
+
+    def __init__(self, name, dims, dtype):
+        kind = "text" if dtype.kind == "O" else np.dtype(dtype).newbyteorder("<").str
+        self.sha = hashlib.sha256(f"{name} {','.join(dims)} {kind} ".encode())
+        self.dtype = dtype
+
+    def add(self, values):
+        if self.dtype.kind == "O":
+            self.sha.update("".join(f"{text}\0" for text in values.ravel()).encode())
+        else:
+            little = self.dtype.newbyteorder("<")
+            self.sha.update(np.ascontiguousarray(values.astype(little, copy=False)).tobytes())
+
+    def hexdigest(self):
+        return self.sha.hexdigest()
+
+
+def digest(marks, attributes, attrs) -> str:
+    """Of a group: its variables' fingerprints, their attributes and its own."""
+    said = {str(k): str(v) for k, v in attrs.items() if k != DIGEST}
+    return hashlib.sha256(json.dumps([marks, attributes, said], sort_keys=True).encode()).hexdigest()
+
+
+# ---- Reading ----
+
+
+@dataclass(frozen=True)
+class Raw:
+    """A group as the child found it: its variables, their attributes, its own attributes."""
+
+    columns: Columns
+    attributes: dict[str, dict]
+    attrs: dict
+
+    def is_whole(self) -> bool:
+        """Whether it is what was put there, if it says what that was."""
+        marks = {}
+        for name, (dims, values) in self.columns.items():
+            mark = Fingerprint(name, dims, np.dtype(object) if values.dtype.kind == "U" else values.dtype)
+            mark.add(values)
+            marks[name] = mark.hexdigest()
+        return self.attrs.get(DIGEST) in (None, digest(marks, self.attributes, self.attrs))
+
+    def dataset(self) -> xr.Dataset:
+        variables = {n: xr.Variable(dims, v, self.attributes[n]) for n, (dims, v) in self.columns.items()}
+        shown = {k: v for k, v in self.attrs.items() if k != DIGEST}
+        return xr.decode_cf(xr.Dataset(variables, attrs=shown), decode_times=False, decode_timedelta=False)
+
+
+def read_netcdf(path) -> dict[str, xr.Dataset]:
+    """The groups of a file, the root as "", checked where the file carries our checksums."""
+    found = {}
+    for name, raw in read_raw(path).items():
+        place = f"the group {name!r} of {path}" if name else str(path)
+        refuse_unless(raw.is_whole(), f"{place} is damaged: its checksum differs.")
+        try:
+            found[name] = raw.dataset()
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, MemoryError) as error:
+            raise Refusal(f"{place} holds what xarray cannot make sense of ({error}).") from None
+    return found
+
+
+def read_raw(path) -> dict[str, Raw]:
+    """Group → what the child found in it."""
+    path = Path(path)
+    with tempfile.TemporaryDirectory() as scratch:
+        target = Path(scratch) / "read.npz"
+        words = [sys.executable, "-m", "saddlescope.netcdf_child", str(path.resolve()), str(target)]
+        limit = PATIENCE[0] + PATIENCE[1] * path.stat().st_size
+        try:
+            child = subprocess.run(words, capture_output=True, text=True, timeout=limit, cwd=scratch, env=child_env())
+        except subprocess.TimeoutExpired:
+            raise Refusal(f"{path} could not be read in {limit:.0f} s: it is damaged, or not a NetCDF file.") from None
+        if child.returncode != 0:
+            raise Refusal(f"{path} is damaged or not a NetCDF file ({why(child)}); write it again.")
+        return from_child(read_packed(target), path)
+
+
+def child_env():
+    """The child finds the same packages, wherever they were imported from."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path)}
+
+
+def why(child):
+    if child.returncode < 0:
+        return f"reading it ended in {signal.Signals(-child.returncode).name}"
+    last = (child.stderr.strip().splitlines() or ["no reason given"])[-1]
+    return last[:200]
+
+
+def from_child(packed, path):
+    arrays, about = packed
+    found = {}
+    for group, facts in about["groups"].items():
+        columns = {name: (tuple(dims), arrays[key]) for name, (key, dims) in facts["variables"].items()}
+        found[group] = Raw(columns, facts["attributes"], facts["attrs"])
+    refuse_unless(bool(found), f"{path} holds nothing.")
+    return found

@@ -1,0 +1,96 @@
+"""Axes as a person writes them, `seed=0..4`, `lr=0.1,0.01`, `target=diagonal`, and the points they span."""
+
+import re
+from itertools import product
+
+from saddlescope.refusal import refuse_unless
+
+MANY = 10_000_000  # points of one sweep
+
+
+def grid(**axes) -> list[dict]:
+    """All combinations, the last axis running fastest: grid(lr=(0.1, 0.01), seed=range(3))."""
+    axes = checked(axes)
+    count = 1
+    for values in axes.values():
+        count *= len(values)
+    refuse_unless(count <= MANY, f"This grid has {count:,} points; a sweep has at most {MANY:,}: split it.")
+    return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+
+
+def zipped(**axes) -> list[dict]:
+    """The axes side by side: zipped(samples=(256, 512), batch=(4, 8)) has two points."""
+    axes = checked(axes)
+    lengths = {name: len(values) for name, values in axes.items()}
+    refuse_unless(len(set(lengths.values())) < 2, f"Zipped axes must be equally long; got {lengths}.")
+    return [dict(zip(axes, values, strict=True)) for values in zip(*axes.values(), strict=True)]
+
+
+def crossed(*lists) -> list[dict]:
+    """Every point of one list with every point of the others: crossed(zipped(…), grid(seed=range(5)))."""
+    points = [{}]
+    for more in lists:
+        refuse_unless(len(points) * len(more) <= MANY, f"A sweep has at most {MANY:,} points: split it.")
+        clash = {a for p in points[:1] for a in p} & {a for p in more[:1] for a in p}
+        refuse_unless(not clash, f"The axis {', '.join(sorted(clash))} is given twice.")
+        points = [a | b for a in points for b in more]
+    return points
+
+
+def checked(axes) -> dict:
+    """Tuples of values, none of them twice."""
+    axes = {name: tuple(values) for name, values in axes.items()}
+    for name, values in axes.items():
+        refuse_unless(
+            len({repr(v) for v in values}) == len(values), f"The axis {name!r} has a value twice: {shown(values)}."
+        )
+    return axes
+
+
+def shown(values):
+    text = ", ".join(map(str, values[:20]))
+    return text + (", …" if len(values) > 20 else "")
+
+
+def parse_axes(texts, seeds=None) -> dict:
+    axes = {}
+    for text in texts:
+        name, sign, values = text.partition("=")
+        refuse_unless(
+            sign and all(part.isidentifier() for part in name.split(".")) and values,
+            f"An axis is given as name=values, such as seed=0..4; got {text!r}.",
+        )
+        refuse_unless(name not in axes, f"The axis {name!r} is given twice; write all its values at once.")
+        axes[name] = parse_values(values)
+    if seeds is not None:
+        refuse_unless(seeds > 0, f"`--seeds` must be a positive number, got {seeds}.")
+        refuse_unless("seed" not in axes, "Give `--seeds N` or `--axis seed=…`, not both.")
+        axes["seed"] = tuple(range(seeds))
+    return axes
+
+
+def parse_values(text) -> tuple:
+    """Values between commas: `1e-2,1e-3`, `0..9`, `uniform,gaussian`."""
+    return tuple(v for part in text.split(",") for v in parse_part(part.strip(), text))
+
+
+def parse_part(part, text):
+    """A number, a name, or a range with both ends: `0..4`."""
+    refuse_unless(part, f"A value is missing between the commas of {text!r}.")
+    if span := re.fullmatch(r"(\d+)\.\.(\d+)", part):
+        first, last = map(int, span.groups())
+        refuse_unless(first <= last, f"A range goes upwards, got {part!r} in {text!r}.")
+        refuse_unless(last - first < MANY, f"A range has at most {MANY:,} values, got {part!r}.")
+        return range(first, last + 1)
+    if part in ("true", "false"):
+        return [part == "true"]
+    for kind in (int, float):
+        try:
+            return [kind(part)]
+        except ValueError:
+            pass
+    return [part]
+
+
+def spelled(point) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in point.items()) or "this point"

@@ -1,0 +1,109 @@
+"""What is done at one point of a sweep: a setting trained and observed, or a measurement that trains nothing.
+
+A job's name is its identity: the hash of what determines its numbers, what is kept of it, and the version of our
+arithmetic. Same name, same bits.
+"""
+
+import hashlib
+import inspect
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from saddlescope import numerics
+from saddlescope.identity import content_hash, storable
+from saddlescope.observables.observable import Observable
+from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.setting import Setting
+from saddlescope.sweeps.axes import spelled
+from saddlescope.sweeps.cost import work
+from saddlescope.training import SaveAt, train
+from saddlescope.training.checkpoint import record_form
+
+ALONE = SaveAt()  # the end and nothing else
+
+
+class Job(ABC):
+    name: str
+
+    @property
+    @abstractmethod
+    def work(self) -> float:
+        """How much there is to do, in arbitrary units: it orders jobs and shares out the time that is left."""
+
+    @abstractmethod
+    def do(self, checkpoint: Path) -> xr.Dataset:
+        """The run. A long one keeps `checkpoint` up to date and goes on from it."""
+
+    def check_storable(self):  # noqa: B027
+        """Refuse what cannot be kept in a folder."""
+
+
+@dataclass(frozen=True)
+class Training(Job):
+    setting: Setting
+    observe: tuple[Observable, ...] = ()
+    save_at: SaveAt = ALONE
+    per_step: bool = False
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        kept = content_hash(record_form(self.observe, self.save_at, self.per_step))
+        return f"{self.setting.hash}-{kept[:8]}-v{numerics.VERSION}"
+
+    @property
+    def work(self):
+        return work(self.setting)
+
+    def do(self, checkpoint):
+        return train(
+            self.setting, self.observe, self.save_at, checkpoint=checkpoint, keep_last=False, per_step=self.per_step,
+            quiet=True,
+        )  # fmt: skip
+
+    def check_storable(self):
+        refuse_unless(
+            storable(self.setting.to_json()), "A setting with a lambda runs but cannot be stored: name the function."
+        )
+
+
+@dataclass(frozen=True)
+class Measuring(Job):
+    function: Callable
+    point: tuple[tuple[str, object], ...]
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        what = [self.function.__module__, self.function.__qualname__, source_of(self.function)]
+        return f"{content_hash([what, [[k, repr(v)] for k, v in self.point]])}-m-v{numerics.VERSION}"
+
+    @property
+    def work(self):
+        return 1.0
+
+    def do(self, checkpoint):
+        start = time.process_time()
+        found = at(self.function, **dict(self.point))
+        values = {k: v if isinstance(v, tuple) else ((), np.asarray(v)) for k, v in found.items()}
+        return xr.Dataset(values | {"cpu_seconds": ((), time.process_time() - start)})
+
+
+@cache
+def source_of(function):
+    """Of the whole file: a measurement may lean on anything in it."""
+    return hashlib.sha256(Path(inspect.getfile(function)).read_bytes()).hexdigest()
+
+
+def at(function, **point):
+    """function(**point), where a value that an axis cannot take is refused by name."""
+    try:
+        return function(**point)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        reason = str(error) if isinstance(error, Refusal) else f"{type(error).__name__}: {error}"
+        raise Refusal(f"Nothing can be run at {spelled(point)} ({reason.rstrip('.')}).") from error

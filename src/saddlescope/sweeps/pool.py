@@ -1,0 +1,206 @@
+"""Worker processes as an Executor in which one death is one failed job, not the end of the pool.
+
+Each worker is a fresh process (spawn) with one thread for BLAS, XLA and numba; a thread of this process hands it jobs
+and waits. A worker that dies fails the job it had, with the reason, and is replaced; one that has grown beyond
+its share of the memory is replaced between jobs. Workers end when this process does.
+"""
+
+import contextlib
+import multiprocessing
+import os
+import pickle
+import queue
+import signal
+import threading
+from concurrent.futures import Executor, Future
+
+from saddlescope import ONE_THREAD
+from saddlescope.refusal import Refusal, refuse_unless
+
+CANNOT_START = (
+    "A worker process ended before its first job: it was killed, or started this script again because the script does "
+    "not guard its work by `if __name__ == '__main__':`."
+)
+GRACE = 20  # seconds for a worker to write a checkpoint before it is killed
+ENVIRONMENT = threading.Lock()
+
+
+class WorkerLost(Exception):
+    """The process that did a job is gone; `reason` says how."""
+
+    def __init__(self, exitcode):
+        super().__init__(exitcode)
+        self.reason = ended(exitcode)
+
+
+def ended(exitcode) -> str:
+    if exitcode is None or exitcode >= 0:
+        return f"its process ended with status {exitcode}"
+    name = signal.Signals(-exitcode).name if -exitcode in set(signal.Signals) else str(-exitcode)
+    hint = ", as the system does when memory runs out" if name == "SIGKILL" else ""
+    return f"its process was killed by {name}{hint}"
+
+
+class Workers(Executor):
+    def __init__(self, count: int):
+        refuse_unless(count >= 1, f"`workers` must be a positive number of processes, got {count}.")
+        self.count = count
+        self.jobs: queue.SimpleQueue = queue.SimpleQueue()
+        self.stopping = False
+        self.share = memory_of_machine() // 2 // count
+        self.workers: list[Worker | None] = [None] * count
+        self.threads = [threading.Thread(target=self.serve, args=(i,), daemon=True) for i in range(count)]
+        for thread in self.threads:
+            thread.start()
+
+    def submit(self, fn, /, *args, **kwargs) -> Future:
+        future: Future = Future()
+        self.jobs.put((future, fn, args, kwargs))
+        return future
+
+    def serve(self, i):
+        """Hand jobs to worker i until there are no more."""
+        while (item := self.jobs.get()) is not None:
+            future, *call = item
+            if self.stopping or not future.set_running_or_notify_cancel():
+                future.cancel()
+                continue
+            try:
+                worker = self.workers[i] = self.workers[i] or Worker()
+                good, value, memory = worker.do(call)
+            except BaseException as error:
+                self.drop(i)
+                future.set_exception(error)
+                continue
+            if memory > self.share:
+                self.drop(i)
+            (future.set_result if good else future.set_exception)(value)
+        self.drop(i)
+
+    def drop(self, i):
+        worker, self.workers[i] = self.workers[i], None
+        if worker is not None:
+            worker.close()
+
+    def shutdown(self, wait=True, *, cancel_futures=False):
+        if cancel_futures:
+            with contextlib.suppress(queue.Empty):
+                while (item := self.jobs.get_nowait()) is not None:
+                    item[0].cancel()
+        for _ in self.threads:
+            self.jobs.put(None)
+        for thread in self.threads if wait else ():
+            thread.join()
+
+    def stop(self):
+        """Ask every worker to write its checkpoint and end; then be sure of it."""
+        self.stopping = True
+        for worker in self.workers:
+            if worker is not None:
+                worker.process.terminate()
+        self.shutdown(wait=False, cancel_futures=True)
+        for thread in self.threads:
+            thread.join(GRACE)
+        for worker in self.workers:
+            if worker is not None:
+                worker.process.kill()
+
+
+class Worker:
+    """One process and the pipe to it."""
+
+    def __init__(self):
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=work_through, args=(theirs,), daemon=True)
+        with ENVIRONMENT, one_thread_each():
+            self.process.start()
+        theirs.close()
+        try:
+            self.pipe.recv()
+        except (EOFError, ConnectionError):
+            self.process.join(GRACE)
+            raise Refusal(CANNOT_START) from None
+
+    def do(self, call):
+        """(whether it went well, value or error, bytes of memory in use)"""
+        try:
+            self.pipe.send(call)
+            return self.pipe.recv()
+        except (EOFError, ConnectionError):
+            self.process.join(GRACE)
+            raise WorkerLost(self.process.exitcode) from None
+
+    def close(self):
+        self.pipe.close()
+        self.process.join(GRACE)
+        if self.process.is_alive():
+            self.process.kill()
+
+
+def work_through(pipe):
+    """The life of a worker: jobs from the pipe until it closes. Ctrl-C is its parent's to handle."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, leave)
+    threading.Thread(target=leave_with_parent, daemon=True).start()
+    pipe.send("ready")
+    with contextlib.suppress(EOFError, ConnectionError, KeyboardInterrupt):
+        while True:
+            function, args, kwargs = pipe.recv()
+            try:
+                answer = True, function(*args, **kwargs)
+                pickle.dumps(answer)
+            except Exception as error:
+                answer = False, sendable(error)
+            pipe.send((*answer, memory_in_use()))
+
+
+def sendable(error):
+    """The error itself where it survives the journey, else its words."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
+def leave(*_):
+    """As Ctrl-C would: training writes its checkpoint on the way out. Once is enough."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def leave_with_parent():
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+        threading.Event().wait(GRACE)
+        os._exit(1)
+
+
+@contextlib.contextmanager
+def one_thread_each():
+    """Workers inherit these at their start; a library reads them when it is first imported."""
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(ONE_THREAD)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+def memory_in_use() -> int:
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0  # not Linux: workers are not replaced for their size
+
+
+def memory_of_machine() -> int:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError, AttributeError):
+        return 1 << 62

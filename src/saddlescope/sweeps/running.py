@@ -1,0 +1,90 @@
+"""From a plan to one dataset: in a folder that is kept, or one that lasts as long as the call."""
+
+import os
+import tempfile
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from functools import partial
+
+import xarray as xr
+
+from saddlescope.observables.observable import Observable
+from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.results import collect
+from saddlescope.sweeps.axes import spelled
+from saddlescope.sweeps.conduct import Here, Tally, conduct
+from saddlescope.sweeps.folder import Folder
+from saddlescope.sweeps.job import Training, at
+from saddlescope.sweeps.plan import Plan
+from saddlescope.sweeps.pool import Workers
+from saddlescope.training import SaveAt
+
+
+def sweep(
+    setting, points, observe=(), save_at=None, *, folder=None, workers=1, executor=None, per_step=False, quiet=False,
+    title="sweep",
+) -> xr.Dataset:  # fmt: skip
+    """Train `setting(**point)` for every point; one dataset with a dimension `run`.
+
+    `folder` keeps a shard a run: called again, only what is missing is done. With `workers` above one, runs go to that
+    many processes; `executor` is any `concurrent.futures.Executor` whose workers see the folder.
+    """
+    observe = (observe,) if isinstance(observe, Observable) else tuple(observe)
+    record = observe, SaveAt() if save_at is None else save_at, per_step
+    plan = Plan(title, list(points), partial(training, setting, *record))
+    return carry_out(plan, folder, workers, executor, quiet)
+
+
+def training(setting, observe, save_at, per_step, point):
+    return Training(at(setting, **point), observe, save_at, per_step)
+
+
+def carry_out(plan: Plan, folder=None, workers=1, executor: Executor | None = None, quiet=False) -> xr.Dataset:
+    """Do all of a plan and put its runs together, in the order of its points."""
+    refuse_unless(workers >= 1, f"`workers` must be a positive number of processes, got {workers}.")
+    with kept(folder) as place:
+        if folder is not None:
+            check_storable(plan)
+        processes = min(workers, len(plan.points))
+        tally = in_hands(plan, place, processes if processes > 1 else 0, executor, quiet=quiet)
+        refuse_failures(tally)
+        return collect([place.read(name) for name in plan.names], plan.points)
+
+
+def in_hands(plan, place, workers, executor=None, **options) -> Tally:
+    """Conduct a plan with an executor of one's own, with worker processes, or here."""
+    if executor is not None:
+        return conduct(plan, place, executor, **options)
+    if not workers:
+        return conduct(plan, place, Here(), **options)
+    pool = Workers(workers)
+    try:
+        tally = conduct(plan, place, pool, **options)
+    except BaseException:
+        pool.stop()
+        raise
+    pool.stop() if tally.stopped else pool.shutdown()
+    return tally
+
+
+@contextmanager
+def kept(folder):
+    """A sweep's folder; without one, a place that is gone afterwards and need not survive the machine."""
+    if folder is not None:
+        yield Folder(os.path.abspath(folder))
+        return
+    with tempfile.TemporaryDirectory(prefix="saddlescope-") as scratch:
+        yield Folder(scratch, flush=False)
+
+
+def check_storable(plan: Plan):
+    for point in plan.points[:1]:
+        plan.job(point).check_storable()
+
+
+def refuse_failures(tally: Tally):
+    if tally.stopped:
+        raise Refusal(f"The sweep stopped: {tally.stopped}. What is done is kept; the same call goes on.")
+    if tally.failed:
+        point, reason = next(iter(tally.failed.values()))
+        raise Refusal(f"{len(tally.failed)} of {tally.asked} runs failed; the first, at {spelled(point)}: {reason}")

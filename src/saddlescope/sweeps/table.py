@@ -1,0 +1,75 @@
+"""One row a run: its point, how it ended, last and least loss, and the last value of each single-number observable."""
+
+import csv
+import os
+from pathlib import Path
+
+import numpy as np
+
+from saddlescope.atomic import atomic_write
+from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.results import TICKS, Columns
+from saddlescope.sweeps.consolidate import Census
+from saddlescope.sweeps.folder import Folder
+
+KINDS = (".csv", ".parquet")
+
+
+def check_table(path):
+    kind = Path(path).suffix
+    refuse_unless(kind in KINDS, f"A table is a .csv or .parquet file, got {os.fspath(path)!r}.")
+    if kind == ".parquet":
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError:
+            raise Refusal("Parquet needs pyarrow: pip install 'saddlescope[tables]', or write a .csv.") from None
+
+
+def row(point: dict, name: str, run: Columns) -> dict:
+    """A run in single numbers and words."""
+    found: dict = {**point, "name": name}
+    for key, (dims, values) in run.items():
+        if not dims:
+            found[key] = values.item()
+        elif dims == ("saved",) and values.dtype.kind in "fiub" and not key.startswith("saved_"):
+            found[key] = values[-1].item() if values.size else None
+    if "loss" in run and run["loss"][0][0] in TICKS:
+        loss = run["loss"][1]
+        finite = loss[np.isfinite(loss)]
+        found |= {"length": len(loss), "last_loss": loss[-1].item() if loss.size else None,
+                  "least_loss": finite.min().item() if finite.size else None}  # fmt: skip
+    if "event_kind" in run:
+        found["cuts"] = int(np.sum(run["event_kind"][1] == "cut"))
+    found.pop("setting", None)  # long; `hash` names it
+    return found
+
+
+def write_table(folder: Folder, found: Census, path):
+    """The runs that are there, as CSV or Parquet, plus one row for each that failed or is missing."""
+    check_table(path)
+    rows = [row(found.named(n), n, folder.columns(n)[0]) for n in found.there]
+    rows += [{**found.named(n), "name": n, "status": f"failed: {why}"} for n, why in found.failed.items()]
+    rows += [{**found.named(n), "name": n, "status": "missing"} for n in found.missing]
+    names = list({key: None for r in rows for key in r})
+    if Path(path).suffix == ".csv":
+        with atomic_write(path, "w") as file:
+            writer = csv.DictWriter(file, names)
+            writer.writeheader()
+            writer.writerows(rows)
+        return
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = {name: unified([r.get(name) for r in rows]) for name in names}
+    with atomic_write(path) as file:
+        pq.write_table(pa.table(columns), file)
+
+
+def unified(values):
+    """A column of one kind: numbers where all are numbers, else text."""
+    given = [v for v in values if v is not None]
+    if any(isinstance(v, str) for v in given) and not all(isinstance(v, str) for v in given):
+        return [None if v is None else str(v) for v in values]
+    if any(isinstance(v, float) for v in given) and any(type(v) is int for v in given):
+        return [None if v is None else float(v) for v in values]
+    return values
