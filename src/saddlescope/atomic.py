@@ -1,11 +1,12 @@
 """Files that are there whole or not at all: written beside their place, flushed to disk, renamed."""
 
 import os
-import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 
 PART = ".part"  # a process that is killed may leave such a file behind; it is never read
+SERIAL = count()
 
 
 @contextmanager
@@ -14,31 +15,25 @@ def atomic_write(path, mode="wb", flush=True):
 
     `flush=False` is for files that need not outlive the machine's power.
     """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=PART)
+    folder, name = os.path.split(os.fspath(path))
+    part = os.path.join(folder, f".{name}.{os.getpid()}.{os.urandom(4).hex()}{next(SERIAL)}{PART}")
     try:
-        with os.fdopen(descriptor, mode) as file:
+        with created(part, mode) as file:
             yield file
             file.flush()
             if flush:
                 os.fsync(file.fileno())
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-        if flush:
-            flush_folder(path.parent)
+        os.replace(part, path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        with suppress(OSError):
+            os.unlink(part)
         raise
 
 
-def flush_folder(folder):
-    """The new name, too, must outlive a loss of power."""
+def created(part, mode):
+    """A new file, and the folders it lies in."""
     try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:  # Windows cannot open a folder
-        return
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        return open(part, mode.replace("w", "x"))
+    except FileNotFoundError:
+        Path(part).parent.mkdir(parents=True, exist_ok=True)
+        return open(part, mode.replace("w", "x"))

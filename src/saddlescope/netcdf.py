@@ -6,6 +6,7 @@ A file of ours also carries, in each group, the SHA-256 of what was put there: o
 
 import hashlib
 import json
+import math
 import os
 import signal
 import subprocess
@@ -64,14 +65,14 @@ class Group:
             self.attrs["coordinates"] = " ".join(sorted(coords))  # how xarray knows them again
         self.hashes, self.attributes = {}, {}
 
-    def declare(self, name, dims, dtype):
+    def declare(self, name, dims, dtype, packed=True):
         text = dtype is object or np.dtype(dtype).kind in "UO"
         stored = h5py.string_dtype() if text else np.dtype("i1") if np.dtype(dtype) == bool else np.dtype(dtype)
         shape = [self.group.dimensions[d].size for d in dims]
         packing = {}
-        if not text and 0 not in shape and np.prod(shape) > 1000:
-            packing = dict(compression="gzip", compression_opts=1, shuffle=True, fletcher32=True,
-                           chunks=chunks(shape, stored.itemsize))  # fmt: skip
+        if packed and not text and 0 not in shape and math.prod(shape) > 1000:
+            pieces = chunks(shape, stored.itemsize)
+            packing = dict(compression="gzip", compression_opts=1, shuffle=True, chunks=pieces)
         made = self.group.create_variable(name, dims, stored, **packing)
         self.attributes[name] = {"dtype": "bool"} if not text and np.dtype(dtype) == bool else {}  # xarray's own way
         made.attrs.update(self.attributes[name])

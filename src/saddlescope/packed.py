@@ -7,7 +7,11 @@ bombs), an array's bytes must be as many as its header says, and nothing is unpi
 import hashlib
 import io
 import json
+import math
+import struct
 import zipfile
+import zlib
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,28 +23,54 @@ from saddlescope.refusal import Refusal, refuse_unless
 MARK = b"saddlescope sha256 "
 ABOUT = "about.json"
 DIGITS = 64
+KINDS = "biufU"
+UTF8, DAY_ONE = 0x800, 0x21  # names are UTF-8; every member is of 1 January 1980
 BROKEN = (ValueError, KeyError, TypeError, IndexError, EOFError, OverflowError, SyntaxError, RecursionError,
           AttributeError, NotImplementedError, RuntimeError, MemoryError, OSError, zipfile.BadZipFile)  # fmt: skip
 
 
 def pack(arrays: dict[str, np.ndarray], about: dict) -> bytes:
     """Arrays and a JSON record as bytes. The same content gives the same bytes."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(zipfile.ZipInfo(ABOUT), json.dumps(about))
-        for name, value in arrays.items():
-            member = io.BytesIO()
-            np.lib.format.write_array(member, plainly(value), version=(1, 0), allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), member.getvalue())
-        archive.comment = MARK + b"0" * DIGITS
-    data = out.getvalue()[:-DIGITS]
+    members = [(ABOUT, [json.dumps(about).encode()])]
+    for name, value in arrays.items():
+        value = plainly(value)
+        members.append((f"{name}.npy", [header(value.dtype.str, value.shape), value.tobytes()]))
+    data = zipped(members) + MARK
     return data + hashlib.sha256(data).hexdigest().encode()
 
 
+def zipped(members) -> bytes:
+    """A zip archive of members stored as they are, up to its comment. (The standard library's takes thrice as long.)"""
+    body, listing, place = [], [], 0
+    for name, pieces in members:
+        label, size, crc = name.encode(), sum(map(len, pieces)), 0
+        for piece in pieces:
+            crc = zlib.crc32(piece, crc)
+        facts = struct.pack("<5H3IH", 20, UTF8, 0, 0, DAY_ONE, crc, size, size, len(label))
+        refuse_unless(place + size < 1 << 32, "A packed file holds at most 4 GiB; save less often.")
+        body += [b"PK\3\4", facts, b"\0\0", label, *pieces]
+        listing += [b"PK\1\2", b"\24\0", facts, bytes(12), struct.pack("<I", place), label]
+        place += 30 + len(label) + size
+    end = sum(map(len, listing))
+    tail = struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, len(members), len(members), end, place, len(MARK) + DIGITS)
+    return b"".join([*body, *listing, tail])
+
+
+@lru_cache(1024)
+def header(dtype: str, shape: tuple[int, ...]) -> bytes:
+    """How a .npy file begins."""
+    start = io.BytesIO()
+    np.lib.format.write_array_header_1_0(start, {"descr": dtype, "fortran_order": False, "shape": shape})
+    return start.getvalue()
+
+
 def plainly(value):
-    """Strings as fixed-width text; what is no number or text is refused by numpy itself."""
+    """Numbers or text of a fixed width."""
     value = np.asarray(value)
-    return value.astype(str) if value.dtype.kind == "O" else value
+    value = value.astype(str) if value.dtype.kind == "O" else value
+    if value.dtype.kind not in KINDS:
+        raise Refusal(f"Only numbers and text can be stored, got {value.dtype}.")
+    return value
 
 
 def unpack(data: bytes, what) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -61,17 +91,23 @@ def unpack(data: bytes, what) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 def array(member: bytes) -> np.ndarray:
     """The array of one .npy member, if its length is what its header says."""
-    file = io.BytesIO(member)
-    refuse_unless(np.lib.format.read_magic(file) == (1, 0), "an array is of another version")
-    shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
-    start, count = file.tell(), 1
-    for n in shape:
-        refuse_unless(n >= 0, "an array has a negative length")
-        count *= n
-    refuse_unless(dtype.kind in "biufU", f"an array holds {dtype}, not numbers or text")
+    start = 10 + int.from_bytes(member[8:10], "little")
+    shape, order, dtype = parsed(member[:start])
+    count = math.prod(shape)
     refuse_unless(count * dtype.itemsize == len(member) - start, "an array is not as long as its header says")
     values = np.frombuffer(member, dtype, count, start) if count else np.zeros(0, dtype)
-    return values.reshape(shape, order="F" if fortran else "C").copy()
+    return values.reshape(shape, order=order).copy()
+
+
+@lru_cache(1024)
+def parsed(start: bytes):
+    """Shape, order and kind of number, as the beginning of a .npy file says."""
+    file = io.BytesIO(start)
+    refuse_unless(np.lib.format.read_magic(file) == (1, 0), "an array is of another version")
+    shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
+    refuse_unless(all(n >= 0 for n in shape), "an array has a negative length")
+    refuse_unless(dtype.kind in KINDS, f"an array holds {dtype}, not numbers or text")
+    return shape, "F" if fortran else "C", dtype
 
 
 def is_whole(data: bytes) -> bool:

@@ -102,6 +102,11 @@ class Layout:
     def ragged(self) -> dict[str, list[int]]:
         return {dim: n for dim, n in self.lengths.items() if dim in RAGGED or len(set(n)) > 1}
 
+    def filled(self, dims) -> float:
+        """The share of a variable that is not padding."""
+        shares = [np.mean(self.lengths[d]) / self.sizes[d] for d in dims if self.sizes[d]]
+        return float(np.prod(shares))
+
     def per_run(self) -> dict:
         """The lengths, and whether a run is finite."""
         found: dict = {length_name(dim): (("run",), np.asarray(n)) for dim, n in self.ragged().items()}

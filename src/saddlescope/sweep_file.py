@@ -90,7 +90,8 @@ def read_toml(path) -> dict:
 def check_keys(table, known, place):
     refuse_unless(isinstance(table, dict), f"{place} must be a table with {', '.join(known)}.")
     for key in table:
-        refuse_unless(key in known, f"{place} has no key {key!r}; it may have {', '.join(known)}.{nearest(key, known)}")
+        if key not in known:
+            raise Refusal(f"{place} has no key {key!r}; it may have {', '.join(known)}.{nearest(key, known)}")
 
 
 # ---- Points ----

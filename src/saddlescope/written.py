@@ -58,25 +58,29 @@ def made(value):
     if not isinstance(value, dict):
         return value
     name = value.get("class")
-    refuse_unless(
-        isinstance(name, str) and name in parts(),
-        f"A part is a table such as {{class = 'GradientDescent', lr = 0.01}}; no part is called {name!r}."
-        f"{nearest(str(name), parts())}",
-    )
+    if not isinstance(name, str) or name not in parts():
+        example = "{class = 'GradientDescent', lr = 0.01}"
+        raise Refusal(f"A part is a table such as {example}; none is called {name!r}.{nearest(str(name), parts())}")
     return call(parts()[name], name, {key: made(v) for key, v in value.items() if key != "class"})
 
 
 def call(function, name, given):
     """function(**given), where a name it does not have is refused with the nearest that it has."""
-    known = inspect.signature(function).parameters
+    known = fields(function)
     for key in given:
-        refuse_unless(key in known, f"{name} has no field {key!r}, but {', '.join(known)}.{nearest(key, known)}")
+        if key not in known:
+            raise Refusal(f"{name} has no field {key!r}, but {', '.join(known)}.{nearest(key, known)}")
     try:
         return function(**given)
     except Refusal:
         raise
     except (TypeError, ValueError, AttributeError) as error:
         raise Refusal(f"{name} cannot be made from {given} ({error}).") from None
+
+
+@cache
+def fields(function):
+    return tuple(inspect.signature(function).parameters)
 
 
 def observable(value, path) -> Observable:

@@ -7,16 +7,17 @@ a status file, written at most once a second, that is always whole JSON.
 import contextlib
 import json
 import os
-import socket
 import sys
 import time
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from saddlescope.atomic import atomic_write
-from saddlescope.sweeps.folder import now, read_json
+from saddlescope.sweeps.folder import HOST, now, read_json
 
 EVERY = 1.0  # seconds between two looks
+SOME = 100  # runs under way that the status file names
 LINE = 60.0  # seconds between two lines off a terminal
 
 
@@ -33,13 +34,13 @@ class Board:
     done: int = 0
     failed: int = 0
     worked: float = 0.0
-    running: list[str] = field(default_factory=list)
+    running: list[str] = field(default_factory=list)  # some of the runs under way
     state: str = "running"
 
     def __post_init__(self):
         self.started = self.looked = self.said = time.monotonic()
         self.began, self.bar = now(), None
-        self.file = self.root / "status" / f"{socket.gethostname()}-{os.getpid()}.json"
+        self.file = self.root / "status" / f"{HOST}-{os.getpid()}.json"
         remove_dead(self.file.parent)
 
     def finished(self, work, failed=False):
@@ -54,11 +55,11 @@ class Board:
             return None
         return (self.work - self.worked) * (time.monotonic() - self.started) / self.worked
 
-    def look(self, final=False):
+    def look(self, flying=(), final=False):
         now_ = time.monotonic()
         if not final and now_ - self.looked < EVERY:
             return
-        self.looked = now_
+        self.looked, self.running = now_, [m.name for m in islice(flying, SOME)]
         self.write()
         if self.quiet or final:
             return
@@ -90,7 +91,7 @@ class Board:
 
     def write(self):
         facts = {
-            "title": self.title, "state": self.state, "host": socket.gethostname(), "pid": os.getpid(),
+            "title": self.title, "state": self.state, "host": HOST, "pid": os.getpid(),
             "started": self.began, "updated": now(), "runs": self.total + self.before, "already_there": self.before,
             "done": self.done, "failed": self.failed, "work_done": self.worked / self.work if self.work else 1.0,
             "seconds_left": self.left, "running": self.running,
@@ -99,7 +100,7 @@ class Board:
             file.write(json.dumps(facts, indent=1).encode())
 
     def close(self, state):
-        self.state, self.running = state, []
+        self.state = state
         if self.bar is not None:
             self.bar.stop()
         self.look(final=True)
@@ -116,6 +117,8 @@ class Board:
 
 
 def duration(seconds) -> str:
+    if seconds < 60:
+        return f"{seconds:.2g} s"
     minutes, s = divmod(round(seconds), 60)
     hours, m = divmod(minutes, 60)
     return f"{hours}:{m:02}:{s:02}" if hours < 48 else f"{hours // 24} days {hours % 24} h"
@@ -123,7 +126,7 @@ def duration(seconds) -> str:
 
 def remove_dead(folder):
     """Status files of processes on this machine that are gone."""
-    for path in folder.glob(f"{socket.gethostname()}-*.json"):
+    for path in folder.glob(f"{HOST}-*.json"):
         facts = read_json(path)
         pid = facts.get("pid") if isinstance(facts, dict) else None
         if not isinstance(pid, int) or not alive(pid):

@@ -1,9 +1,11 @@
 """Conducting a sweep: what is missing, long runs first, as many in flight as there are hands; failures recorded."""
 
+import time
 from collections import Counter, deque
 from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
 
 from saddlescope.refusal import Refusal
 from saddlescope.sweeps.axes import spelled
@@ -81,7 +83,9 @@ def conduct(
         board.say(f"{folder.shard(name)} is damaged; it is set aside and the run is done again.")
     mark = keep_plan(folder, plan)
     try:
-        Conductor(plan, folder, executor, mark, board, tally, max_failures, ahead or hands(executor)).go(deque(todo))
+        flying = ahead or hands(executor)
+        conductor = Conductor(plan, folder, executor, mark, board, tally, max_failures, flying, frozenset(known))
+        conductor.go(deque(todo))
     except KeyboardInterrupt:
         board.close("stopped")
         folder.note("stopped", by="Ctrl-C")
@@ -112,28 +116,39 @@ class Conductor:
     tally: Tally
     max_failures: int | None
     ahead: int
+    failed_before: frozenset[str] = frozenset()
     tries: Counter = field(default_factory=Counter)
     flying: dict[Future, Missing] = field(default_factory=dict)
+    arrivals: SimpleQueue = field(default_factory=SimpleQueue)
 
     def go(self, todo: deque[Missing]):
         busy: deque[Missing] = deque()  # another sweep is at these
         while (todo or busy or self.flying) and not self.tally.stopped:
             if not todo and not self.flying:
                 todo, busy = busy, deque()
-                wait_for_others()
+                time.sleep(EVERY)  # what is left is in other hands
             while todo and len(self.flying) < self.ahead:
                 self.submit(todo.popleft())
-            finished, _ = wait(self.flying, EVERY, FIRST_COMPLETED)
-            for future in finished:
+            for future in self.landed():
                 self.settle(future, self.flying.pop(future), todo, busy)
-            self.board.running = [m.name for m in list(self.flying.values())[:100]]
-            self.board.look()
+            self.board.look(self.flying.values())
         for future in self.flying:
             future.cancel()
 
     def submit(self, m: Missing):
-        job = self.plan.job(m.point)
-        self.flying[self.executor.submit(perform, self.folder, self.mark, job, m.name, m.point)] = m
+        job = self.plan.take(m.name, m.point)
+        future = self.executor.submit(perform, self.folder, self.mark, job, m.name, m.point)
+        self.flying[future] = m
+        future.add_done_callback(self.arrivals.put)
+
+    def landed(self):
+        """The jobs that have ended, after waiting for one of them a while."""
+        try:
+            yield self.arrivals.get(timeout=EVERY)
+            while True:
+                yield self.arrivals.get_nowait()
+        except Empty:
+            return
 
     def settle(self, future, m: Missing, todo, busy):
         report = self.report(future, m, todo)
@@ -146,7 +161,8 @@ class Conductor:
         elif report.state == "failed":
             self.fail(m, report)
         else:
-            self.folder.forget_failure(m.name)
+            if m.name in self.failed_before:
+                self.folder.forget_failure(m.name)
             self.board.finished(m.work)
             self.tally.done += report.state == "done"
             self.tally.elsewhere += report.state == "there"
@@ -181,10 +197,3 @@ class Conductor:
         self.board.say(f"The run at {spelled(m.point)} failed: {report.reason}")
         if self.max_failures is not None and self.board.failed >= self.max_failures:
             self.tally.stopped = f"{self.board.failed} runs failed, as many as `--max-failures` allows"
-
-
-def wait_for_others():
-    """What is left is in other hands: look again in a while."""
-    import time
-
-    time.sleep(EVERY)

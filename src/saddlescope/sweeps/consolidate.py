@@ -4,6 +4,8 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from saddlescope.netcdf import Group, netcdf_file
 from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.results import Layout, axes_of
@@ -11,6 +13,7 @@ from saddlescope.sweeps.folder import Folder
 from saddlescope.sweeps.plan import planned
 from saddlescope.sweeps.where import only
 
+FULL = 0.75  # numbers hardly shrink, padding does: curves are compressed where more than a quarter is padding
 BLOCK = 64 << 20  # bytes of curves put together at a time
 
 
@@ -82,12 +85,14 @@ def consolidate(folder: Folder, found: Census, path, look: Callable = lambda don
         group = Group(file, "measured", sizes, layout.coords | set(axes), layout.attrs)
         group.put(axes | layout.per_run() | {t: ((t,), v) for t, v in layout.ticks().items()})
         for name, (dims, dtype) in layout.kinds.items():
-            group.declare(name, ("run", *dims), dtype)
+            group.declare(name, ("run", *dims), dtype, packed=layout.filled(dims) < FULL)
         for start, names in blocks(found.there, layout):
             group.put(layout.block([folder.columns(name)[0] for name in names]), start)
             look(len(found.there) + start + len(names))
         group.seal()
-        Group(file, "predicted", {"run": len(found.there)}).seal()
+        nothing = Group(file, "predicted", {"run": len(found.there)}, set(axes))
+        nothing.put(axes | {"finite": (("run",), np.ones(len(found.there), bool))})
+        nothing.seal()
     return layout
 
 

@@ -1,6 +1,6 @@
 """The folder of a sweep. Nothing in it is ever half written; everything in it can be copied into another such folder.
 
-runs/ab/abcd….npz     one shard a run, named by what determines its bits; done is what is here and whole
+runs/a/abcd….npz      one shard a run, named by what determines its bits; done is what is here and whole
 partial/abcd….npz     the last checkpoint of a run under way
 failed/abcd….json     why a run failed
 plans/1234….json      what was asked for: points and names, by the hash of their own bytes
@@ -9,6 +9,7 @@ journal.jsonl         what happened when
 """
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -32,22 +33,26 @@ except ImportError:  # Windows: two sweeps in one folder may then do a run twice
     fcntl = None
 
 NAME = re.compile(r"[0-9a-f]{20}-[0-9a-z]{1,8}-v\d+")
+HOST = socket.gethostname()
 OLD = 3600  # seconds after which a half-written file is nobody's
 
 
 class Folder:
-    def __init__(self, root, flush=True):
-        self.root, self.flush = Path(root), flush
+    """`lasting=False` is for a place that goes with the process: nothing is flushed, and no run is begun twice."""
+
+    def __init__(self, root, lasting=True):
+        self.root, self.lasting = Path(root), lasting
 
     # ---- Shards ----
 
     def shard(self, name) -> Path:
-        refuse_unless(isinstance(name, str) and NAME.fullmatch(name), f"A run has no such name: {str(name)[:60]!r}.")
-        return self.root / "runs" / name[:2] / f"{name}.npz"
+        if not isinstance(name, str) or not NAME.fullmatch(name):  # a name from a file must not lead elsewhere
+            raise Refusal(f"A run has no such name: {str(name)[:60]!r}.")
+        return Path(f"{self.root}/runs/{name[0]}/{name}.npz")
 
     def write(self, name, run: xr.Dataset, point):
         arrays, about = encoded(run, name=name, point={k: plain(v) for k, v in point.items()})
-        write_packed(self.shard(name), arrays, about, self.flush)
+        write_packed(self.shard(name), arrays, about, self.lasting)
 
     def read(self, name) -> xr.Dataset:
         path = self.shard(name)
@@ -64,14 +69,14 @@ class Folder:
         return arrays, about
 
     def has(self, name) -> bool:
-        return self.shard(name).exists()
+        return os.path.exists(self.shard(name))
 
     def names(self) -> set[str]:
         """All shards that are there, whole or not."""
         return {f[:-4] for _, f in self.shard_files() if NAME.fullmatch(f[:-4])}
 
     def shard_files(self) -> Iterator[tuple[Path, str]]:
-        for part in sorted((self.root / "runs").glob("[0-9a-f][0-9a-f]")):
+        for part in sorted((self.root / "runs").glob("[0-9a-f]")):
             for file in os.scandir(part):
                 if file.name.endswith(".npz") and not file.name.startswith("."):
                     yield part, file.name
@@ -94,7 +99,8 @@ class Folder:
     # ---- Runs under way ----
 
     def partial(self, name) -> Path:
-        return self.root / "partial" / self.shard(name).name
+        self.shard(name)
+        return Path(f"{self.root}/partial/{name}.npz")
 
     @contextmanager
     def lock(self, name):
@@ -102,20 +108,21 @@ class Folder:
         if fcntl is None:
             yield True
             return
-        path = self.partial(name).with_suffix(".lock")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(path, "a") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+        descriptor, place = lock_file(str(self.root)), int(name[:15], 16)
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+        except BlockingIOError:
+            yield False
+            return
+        except OSError as error:
+            if error.errno in (errno.EACCES, errno.EAGAIN):
                 yield False
-                return
-            except OSError:  # a file system without locks
-                pass
-            try:
-                yield True
-            finally:
-                path.unlink(missing_ok=True)
+                return  # and where a file system has no locks, every run is ours
+        try:
+            yield True
+        finally:
+            with contextlib.suppress(OSError):
+                fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, place)
 
     # ---- Failures, journal, old files ----
 
@@ -124,8 +131,8 @@ class Folder:
 
     def record_failure(self, name, point, reason, details=""):
         facts = {"name": name, "point": {k: plain(v) for k, v in point.items()}, "reason": reason,
-                 "details": details, "host": socket.gethostname(), "time": now()}  # fmt: skip
-        with atomic_write(self.failure_file(name), flush=self.flush) as file:
+                 "details": details, "host": HOST, "time": now()}  # fmt: skip
+        with atomic_write(self.failure_file(name), flush=self.lasting) as file:
             file.write(json.dumps(facts, indent=1).encode())
 
     def failures(self) -> dict[str, dict]:
@@ -141,17 +148,41 @@ class Folder:
 
     def note(self, event, **facts):
         """One line in the journal. It is a diary, not a ledger: a full disk must not stop a run for it."""
-        line = json.dumps({"time": now(), "event": event, "host": socket.gethostname(), "pid": os.getpid(), **facts})
-        with contextlib.suppress(OSError), open(self.root / "journal.jsonl", "ab", buffering=0) as file:
-            file.write(line.encode() + b"\n")
+        line = json.dumps({"time": now(), "event": event, "host": HOST, "pid": os.getpid(), **facts})
+        with contextlib.suppress(OSError):
+            descriptor = opened(f"{self.root}/journal.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+            try:
+                os.write(descriptor, line.encode() + b"\n")  # one call, so that lines of several sweeps do not mix
+            finally:
+                os.close(descriptor)
 
     def sweep_up(self):
-        """Remove what killed processes left: half-written files and locks older than an hour."""
-        for pattern in (f"runs/*/.*{PART}", f"*/.*{PART}", "partial/*.lock"):
+        """Remove what killed processes left: half-written files older than an hour."""
+        for pattern in (f"runs/*/.*{PART}", f"*/.*{PART}"):
             for path in self.root.glob(pattern):
                 with contextlib.suppress(OSError):
                     if time.time() - path.stat().st_mtime > OLD:
                         path.unlink()
+
+
+def opened(path, flags) -> int:
+    """A file's descriptor; the folder it lies in is made if need be."""
+    try:
+        return os.open(path, flags, 0o644)
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        return os.open(path, flags, 0o644)
+
+
+LOCKS: dict[str, int] = {}
+
+
+def lock_file(root) -> int:
+    """One file holds the locks of all runs, a byte each. It stays open: closing it would drop this process's locks."""
+    known = LOCKS.get(root)
+    if known is None or not os.fstat(known).st_nlink:
+        LOCKS[root] = opened(f"{root}/locks", os.O_RDWR | os.O_CREAT)
+    return LOCKS[root]
 
 
 def plain(value):

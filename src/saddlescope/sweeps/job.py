@@ -38,7 +38,7 @@ class Job(ABC):
         """How much there is to do, in arbitrary units: it orders jobs and shares out the time that is left."""
 
     @abstractmethod
-    def do(self, checkpoint: Path) -> xr.Dataset:
+    def do(self, checkpoint: Path | None) -> xr.Dataset:
         """The run. A long one keeps `checkpoint` up to date and goes on from it."""
 
     def check_storable(self):  # noqa: B027

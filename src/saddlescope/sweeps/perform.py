@@ -1,13 +1,15 @@
 """What a worker does with one job, wherever the worker is: at most once, written before it is reported."""
 
 import errno
-import socket
+import os
 import traceback
+from contextlib import suppress
 from dataclasses import dataclass
 
 from saddlescope.refusal import Refusal
-from saddlescope.sweeps.folder import Folder
+from saddlescope.sweeps.folder import HOST, Folder
 from saddlescope.sweeps.job import Job
+from saddlescope.training.checkpoint import DamagedCheckpoint
 
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 
@@ -25,8 +27,8 @@ class Report:
 
 def perform(folder: Folder, mark: str, job: Job, name: str, point: dict) -> Report:
     """Do the job and write its shard. `mark` is a file that whoever shares the folder can see."""
-    if not (folder.root / mark).exists():
-        return Report("unseen", f"{socket.gethostname()} does not see the folder {folder.root}")
+    if not os.path.exists(f"{folder.root}/{mark}"):
+        return Report("unseen", f"{HOST} does not see the folder {folder.root}")
     try:
         with folder.lock(name) as ours:
             if not ours:
@@ -44,20 +46,20 @@ def perform(folder: Folder, mark: str, job: Job, name: str, point: dict) -> Repo
 
 def done(folder, job, name, point):
     folder.note("started", run=name)
-    checkpoint = folder.partial(name)
+    checkpoint = folder.partial(name) if folder.lasting else None
     try:
         run = job.do(checkpoint)
-    except Refusal as error:
-        if "checkpoint" not in str(error) or not checkpoint.exists():
-            raise
+    except DamagedCheckpoint as error:
         folder.note("checkpoint set aside", run=name, reason=str(error))
-        checkpoint.unlink()
+        folder.partial(name).unlink()
         run = job.do(checkpoint)
     folder.write(name, run, point)
-    checkpoint.unlink(missing_ok=True)
-    cpu = float(run["cpu_seconds"]) if "cpu_seconds" in run else 0.0
-    folder.note("done", run=name, cpu_seconds=round(cpu, 4))
-    return Report("done", cpu_seconds=cpu, status=str(run["status"].values) if "status" in run else "")
+    if checkpoint is not None:
+        with suppress(FileNotFoundError):
+            os.unlink(checkpoint)
+    facts = {key: run.variables[key].values.item() for key in ("cpu_seconds", "status") if key in run.variables}
+    folder.note("done", run=name)
+    return Report("done", **facts)
 
 
 def failure(error):

@@ -12,13 +12,14 @@ from saddlescope.atomic import atomic_write
 from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.sweeps.folder import NAME, Folder, plain, read_json
 
+KEPT = 5000  # jobs kept from the survey
 if TYPE_CHECKING:
     from saddlescope.sweeps.job import Job
 
 
 @dataclass(frozen=True)
 class Plan:
-    """`job` makes a point's job. Jobs are made when they are needed, so that memory holds only those in flight."""
+    """`job` makes a point's job. Only the jobs of a small sweep are kept: memory is not to grow with the sweep."""
 
     title: str
     points: Sequence[dict]
@@ -27,7 +28,21 @@ class Plan:
     @cached_property
     def surveyed(self) -> list[tuple[str, float]]:
         """Name and work of every point. Each job is made once, so that a bad point is refused before the first run."""
-        return [(job.name, job.work) for job in map(self.job, self.points)]
+        found = []
+        for point in self.points:
+            job = self.job(point)
+            found.append((job.name, job.work))
+            if len(found) <= KEPT:
+                self.kept[found[-1][0]] = job
+        return found
+
+    @cached_property
+    def kept(self) -> "dict[str, Job]":
+        return {}
+
+    def take(self, name, point) -> "Job":
+        """A point's job, to be done now."""
+        return self.kept.pop(name, None) or self.job(point)
 
     @property
     def names(self) -> list[str]:
@@ -41,7 +56,7 @@ def keep_plan(folder: Folder, plan: Plan) -> str:
     data = json.dumps({"title": plan.title, "axes": columns, "names": plan.names}).encode()
     place = f"plans/{hashlib.sha256(data).hexdigest()[:20]}.json"
     if not (folder.root / place).exists():
-        with atomic_write(folder.root / place, flush=folder.flush) as file:
+        with atomic_write(folder.root / place, flush=folder.lasting) as file:
             file.write(data)
     return place
 

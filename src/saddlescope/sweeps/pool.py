@@ -148,11 +148,9 @@ def work_through(pipe):
         while True:
             function, args, kwargs = pipe.recv()
             try:
-                answer = True, function(*args, **kwargs)
-                pickle.dumps(answer)
-            except Exception as error:
-                answer = False, sendable(error)
-            pipe.send((*answer, memory_in_use()))
+                pipe.send((True, function(*args, **kwargs), memory_in_use()))
+            except Exception as error:  # of the job, or a value that cannot be sent
+                pipe.send((False, sendable(error), memory_in_use()))
 
 
 def sendable(error):

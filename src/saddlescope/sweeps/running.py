@@ -74,7 +74,7 @@ def kept(folder):
         yield Folder(os.path.abspath(folder))
         return
     with tempfile.TemporaryDirectory(prefix="saddlescope-") as scratch:
-        yield Folder(scratch, flush=False)
+        yield Folder(scratch, lasting=False)
 
 
 def check_storable(plan: Plan):

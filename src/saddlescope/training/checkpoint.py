@@ -12,7 +12,10 @@ from saddlescope.packed import BROKEN, read_packed, write_packed
 from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.training.history import History
 
-DAMAGED = "The checkpoint {} is damaged ({}); delete it to start anew."
+
+class DamagedCheckpoint(Refusal):
+    def __init__(self, path, why):
+        super().__init__(f"The checkpoint {path} is damaged ({why}); delete it to start anew.")
 
 
 def record_form(observe, save_at, per_step=False):
@@ -26,21 +29,21 @@ def identity(run):
     return json.dumps([run.setting.hash, run.engine.name, numerics.VERSION, *record])
 
 
-def write_checkpoint(path, who, state, history):
-    leaves = {f"state.{i}": np.asarray(x) for i, x in enumerate(jax.tree.leaves(state))}
-    write_packed(path, leaves | history.arrays(), {"who": who})
+def write_checkpoint(path, run):
+    leaves = {f"state.{i}": np.asarray(x) for i, x in enumerate(jax.tree.leaves(run.state))}
+    write_packed(path, leaves | run.history.arrays(), {"who": identity(run)})
 
 
-def read_checkpoint(path, who, template):
+def read_checkpoint(path, run):
     """State and history, or None where there is no file yet."""
     if not Path(path).exists():
         return None
     arrays, about = read_arrays(path)
     refuse_unless(
-        about.get("who") == who,
+        about.get("who") == identity(run),
         f"The checkpoint {path} belongs to another setting, engine or record; give each run its own file.",
     )
-    return restored(path, arrays, template)
+    return restored(path, arrays, run.state)
 
 
 def read_instant(path, setting, engine):
@@ -59,7 +62,7 @@ def read_arrays(path):
     try:
         return read_packed(path)
     except Refusal as error:
-        raise Refusal(DAMAGED.format(path, error)) from None
+        raise DamagedCheckpoint(path, error) from None
 
 
 def restored(path, arrays, template):
@@ -70,4 +73,4 @@ def restored(path, arrays, template):
         refuse_unless(all(s.shape == x.shape for s, x in zip(state, leaves, strict=True)), "other shapes")
         return jax.tree.unflatten(tree, jax.tree.map(jax.numpy.asarray, state)), History.of(arrays)
     except BROKEN as error:
-        raise Refusal(DAMAGED.format(path, error)) from None
+        raise DamagedCheckpoint(path, error) from None

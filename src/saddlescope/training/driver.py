@@ -12,7 +12,7 @@ from saddlescope.observables.observable import Observable, Snapshot, measure
 from saddlescope.progress import Progress
 from saddlescope.refusal import refuse_unless, refuse_unless_kind
 from saddlescope.setting import Setting
-from saddlescope.training.checkpoint import identity, read_checkpoint, write_checkpoint
+from saddlescope.training.checkpoint import read_checkpoint, write_checkpoint
 from saddlescope.training.fused import Fused
 from saddlescope.training.history import History
 from saddlescope.training.jax_loop import JaxLoop
@@ -47,23 +47,20 @@ def train(
     check_kinds(setting, observe, save_at)
     save_at.check_within(setting)
     run = Run(setting, observe, save_at, per_step)
-    who = identity(run)
-    refuse_unless(
-        checkpoint is None or storable(setting.to_json()), "A setting with a lambda runs but is not stored: name it."
-    )
-    if checkpoint is not None and (found := read_checkpoint(checkpoint, who, run.state)):
-        run.state, run.history = found
+    if checkpoint is not None:
+        refuse_unless(storable(setting.to_json()), "A setting with a lambda runs but is not stored: name it.")
+        run.state, run.history = read_checkpoint(checkpoint, run) or (run.state, run.history)
     written = time.monotonic()
     try:
         with Progress(setting.tick, setting.budget, quiet) as bar:
             while run.advance():
                 bar(run.history.tick, run.line())
                 if checkpoint is not None and time.monotonic() - written > CHECKPOINT_SECONDS:
-                    write_checkpoint(checkpoint, who, run.state, run.history)
+                    write_checkpoint(checkpoint, run)
                     written = time.monotonic()
     finally:  # done, or stopped by Ctrl-C: either way the run can go on from here
         if checkpoint is not None and run.whole and (keep_last or not run.over):
-            write_checkpoint(checkpoint, who, run.state, run.history)
+            write_checkpoint(checkpoint, run)
     return run.dataset()
 
 

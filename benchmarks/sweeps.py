@@ -1,0 +1,208 @@
+"""What a sweep costs beyond its runs, and how it scales.
+
+    python benchmarks/sweeps.py [--rounds 5] [--json benchmarks/sweeps.json]
+
+- Overhead: runs that take exactly 5 ms of CPU time each (a real setting, a real record; in place of training the worker
+  counts its own CPU clock down). What 2,000 of them cost in all processes beyond the same in a plain loop is store and
+  scheduling; the fixed cost of a sweep (starting workers, importing) is given apart.
+- Two workers over one on a compute-bound sweep: wall time of the same runs, taken in turns, less that of a small sweep.
+- Collecting 2,000 runs of 1,000 steps and 12 observables; memory of sweeping and collecting few runs and many.
+"""
+
+import argparse
+import json
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from saddlescope.named import valleys
+from saddlescope.observables import TestError
+from saddlescope.setting import Setting
+from saddlescope.sweeps import Plan, Training, grid
+from saddlescope.sweeps.conduct import conduct
+from saddlescope.sweeps.folder import Folder
+from saddlescope.sweeps.job import Job
+from saddlescope.sweeps.pool import Workers
+from saddlescope.training import train
+
+SPIN = 5e-3  # CPU seconds of a run
+CURVES, STEPS = 12, 1000
+
+
+def short(seed):
+    return valleys(1, 16, 4, 1, rank=3, width=32, epochs=100, seed=seed)
+
+
+def long(seed):
+    return valleys(3, 768, 8, 3, epochs=60, seed=seed)
+
+
+@cache
+def record() -> xr.Dataset:
+    return train(short(0), (TestError(),), quiet=True)
+
+
+@dataclass(frozen=True)
+class Spin(Job):
+    """As long as SPIN, and as much to store as a short run of 100 epochs."""
+
+    setting: Setting
+
+    @property
+    def name(self):
+        return Training(self.setting).name
+
+    @property
+    def work(self):
+        return Training(self.setting).work
+
+    def do(self, checkpoint):
+        kept = record()
+        end = time.process_time() + SPIN
+        while time.process_time() < end:
+            pass
+        return kept
+
+
+def spin(runs, folder):
+    """A sweep of short runs in two workers, as the command does it."""
+    pool = Workers(2)
+    conduct(Plan("spin", grid(seed=range(runs)), lambda p: Spin(short(p["seed"]))), Folder(folder), pool, quiet=True)
+    pool.shutdown()
+
+
+def plain(runs):
+    """The same runs in a loop that keeps nothing."""
+    for point in grid(seed=range(runs)):
+        Spin(short(point["seed"])).do(None)
+
+
+def compute(runs, workers, folder):
+    plan = Plan("compute", grid(seed=range(runs)), lambda p: Training(long(p["seed"])))
+    pool = Workers(workers)
+    conduct(plan, Folder(folder), pool, quiet=True)
+    pool.shutdown()
+
+
+def curves(runs, folder):
+    """Shards of many curves, without training any."""
+    place, rng = Folder(folder, lasting=False), np.random.default_rng(0)
+    names = ["loss", "learning_rate", *(f"observable_{k}" for k in range(CURVES - 2))]
+    for i in range(runs):
+        columns = {name: ("step", np.cumsum(rng.standard_normal(STEPS))) for name in names}
+        words = {"status": ((), "finished"), "setting": ((), "x" * 900), "hash": ((), f"{i:020x}")}
+        place.write(f"{i:020x}-0-v1", xr.Dataset(columns | words, {"step": np.arange(STEPS)}), {"seed": i})
+
+
+def measured(*words):
+    """CPU seconds, wall seconds and largest memory (MB) of a command with all it starts, in a process of its own."""
+    before, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run([sys.executable, *map(str, words)], check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return cpu, time.perf_counter() - wall
+
+
+def here(*words):
+    return measured(__file__, *words)
+
+
+def peak(*words):
+    """Largest resident memory of the parent process of a command, in MB."""
+    code = (
+        "import resource, runpy, sys; sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__');"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+    )
+    words = [sys.executable, "-c", code, *map(str, words)]
+    return int(subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()[-1])
+
+
+def overhead(rounds, few, many, scratch):
+    """Milliseconds a run beyond a plain loop, and fixed CPU seconds of a sweep, round by round."""
+    added, fixed = [], []
+    for i in range(rounds):
+        small, large = (here("spin", n, scratch / f"spin{i}.{n}")[0] for n in (few, many))
+        slope = (large - small) / (many - few)
+        loop = (here("plain", many)[0] - here("plain", few)[0]) / (many - few)
+        added.append((slope - loop) * 1e3)
+        fixed.append(small - few * slope)
+    return added, fixed
+
+
+def scaling(rounds, runs, scratch):
+    ratios, seconds = [], []
+    for i in range(rounds):
+        wall = {}
+        for workers in (1, 2):
+            small, large = (here("compute", n, workers, scratch / f"c{i}.{workers}.{n}")[1] for n in (2, 2 + runs))
+            wall[workers] = large - small
+        ratios.append(wall[1] / wall[2])
+        seconds.append(wall[1] / runs)
+    return ratios, seconds
+
+
+def collecting(runs, scratch):
+    folder = scratch / f"curves{runs}"
+    here("curves", runs, folder)
+    words = "-m", "saddlescope", "collect", folder, "-o", scratch / "sweep.nc", "--quiet"
+    return measured(*words)[1], peak_of_module(*words[1:])
+
+
+def peak_of_module(module, *words):
+    code = (
+        "import resource, runpy, sys, contextlib\n"
+        "with contextlib.suppress(SystemExit):\n"
+        f"    runpy.run_module({module!r}, run_name='__main__', alter_sys=True)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+    )
+    call = [sys.executable, "-c", code, *map(str, words)]
+    return int(subprocess.run(call, check=True, capture_output=True, text=True).stdout.split()[-1])
+
+
+def main(rounds, file):
+    with tempfile.TemporaryDirectory() as name:
+        scratch = Path(name)
+        added, fixed = overhead(rounds, 200, 2200, scratch)
+        ratios, seconds = scaling(rounds, 30, scratch)
+        times = {n: collecting(n, scratch) for n in (500, 2000)}
+        memory = {n: peak(__file__, "spin", n, scratch / f"peak{n}") for n in (500, 4000)}
+        shutil.rmtree(scratch / "curves2000")
+    found = {
+        "added_ms": added, "fixed_cpu_seconds": fixed, "two_workers": ratios, "seconds_a_compute_run": seconds,
+        "collect_seconds": times[2000][0], "collect_peak_mb": {n: t[1] for n, t in times.items()},
+        "sweep_peak_mb": memory,
+    }  # fmt: skip
+    show = lambda values: f"{statistics.median(values):.2f} (rounds {', '.join(f'{v:.2f}' for v in sorted(values))})"  # noqa: E731
+    print(f"store and scheduling add, ms of CPU a run of 5 ms: {show(added)}")
+    print(f"fixed CPU seconds of a sweep with two workers: {show(fixed)}")
+    print(f"two workers over one: {show(ratios)}")
+    print(f"collecting 2,000 runs × {STEPS} steps × {CURVES} observables: {times[2000][0]:.1f} s")
+    print(f"peak memory of collecting, MB: {found['collect_peak_mb']}; of sweeping: {memory}")
+    if file:
+        file.write_text(json.dumps(found, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["spin"]:
+        spin(int(sys.argv[2]), sys.argv[3])
+    elif sys.argv[1:2] == ["plain"]:
+        plain(int(sys.argv[2]))
+    elif sys.argv[1:2] == ["compute"]:
+        compute(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
+    elif sys.argv[1:2] == ["curves"]:
+        curves(int(sys.argv[2]), sys.argv[3])
+    else:
+        parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+        parser.add_argument("--rounds", type=int, default=5)
+        parser.add_argument("--json", type=Path)
+        main(**{"rounds": (given := parser.parse_args()).rounds, "file": given.json})
