@@ -24,7 +24,7 @@ ARROWS = {
     "observables": FLOOR | {"setting", "tasks", "nets"},
     "theory": FLOOR | {"setting", "tasks", "nets", "optimisers"},
     "stages": {"refusal"},
-    "curves": {"refusal", "netcdf"},
+    "curves": {"refusal", "packed", "netcdf"},
     "results": {"refusal"},
     "shard": {"refusal", "packed", "results"},
     "netcdf": {"refusal", "packed", "results"},

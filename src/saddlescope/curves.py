@@ -2,14 +2,15 @@
 
 import csv
 import re
-import zipfile
 from pathlib import Path
 
 import numpy as np
 
+from saddlescope.packed import BROKEN
 from saddlescope.refusal import Refusal, nearest, refuse_unless
 
 LOSS_NAMES = ("loss", "train_loss", "training_loss", "train/loss", "mse", "error", "val_loss")
+LARGEST = 1 << 31  # bytes of arrays in an npz
 TIME_NAMES = ("step", "global_step", "iteration", "iter", "epoch", "time")
 
 
@@ -134,9 +135,13 @@ def one_row(values, row, name, path):
 def read_npz(path, column, time):
     try:
         with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
+            size = sum(member.file_size for member in file.zip.infolist())
+            refuse_unless(size <= LARGEST, f"it declares {size >> 20} MB")
             columns = {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError, TypeError, AttributeError, zipfile.BadZipFile):
-        raise Refusal(f"{path} is damaged, or holds more than plain arrays; write it again with numpy.savez.") from None
+            columns = {name: v for name, v in columns.items() if isinstance(v, np.ndarray) and v.dtype.kind in "fiub"}
+    except BROKEN as error:
+        reason = f"is damaged, or holds more than plain arrays ({error})"
+        raise Refusal(f"{path} {reason}; write it again with numpy.savez.".replace("\n", " ")) from None
     base, row = row_of(column)
     name = chosen(base, columns, path)
     loss = one_row(columns[name], row, name, path)

@@ -157,8 +157,13 @@ class Raw:
 
 def read_netcdf(path) -> dict[str, xr.Dataset]:
     """The groups of a file, the root as "", checked where the file carries our checksums."""
+    return believed(read_raw(path), path)
+
+
+def believed(groups: dict[str, Raw], path) -> dict[str, xr.Dataset]:
+    """The datasets of groups that are whole."""
     found = {}
-    for name, raw in read_raw(path).items():
+    for name, raw in groups.items():
         place = f"the group {name!r} of {path}" if name else str(path)
         refuse_unless(raw.is_whole(), f"{place} is damaged: its checksum differs.")
         try:
@@ -192,8 +197,7 @@ def child_env():
 def why(child):
     if child.returncode < 0:
         return f"reading it ended in {signal.Signals(-child.returncode).name}"
-    last = (child.stderr.strip().splitlines() or ["no reason given"])[-1]
-    return last[:200]
+    return (child.stdout.strip().splitlines() or ["no reason given"])[-1][:200]
 
 
 def from_child(packed, path):

@@ -77,4 +77,5 @@ if __name__ == "__main__":
     try:
         convert(*sys.argv[1:3])
     except Exception as error:  # whatever HDF5 makes of the bytes; the parent says it in one sentence
-        sys.exit(f"{type(error).__name__}: {error}".replace("\n", " ")[:300])
+        print(f"{type(error).__name__}: {error}".replace("\n", " ")[:300])
+        sys.exit(1)

@@ -26,7 +26,8 @@ DIGITS = 64
 KINDS = "biufU"
 UTF8, DAY_ONE = 0x800, 0x21  # names are UTF-8; every member is of 1 January 1980
 BROKEN = (ValueError, KeyError, TypeError, IndexError, EOFError, OverflowError, SyntaxError, RecursionError,
-          AttributeError, NotImplementedError, RuntimeError, MemoryError, OSError, zipfile.BadZipFile)  # fmt: skip
+          AttributeError, NotImplementedError, RuntimeError, MemoryError, OSError, zipfile.BadZipFile,
+          zlib.error)  # fmt: skip
 
 
 def pack(arrays: dict[str, np.ndarray], about: dict) -> bytes:

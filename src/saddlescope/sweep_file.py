@@ -43,7 +43,10 @@ from saddlescope.written import observable, written
 PROTOCOLS = {"valleys": valleys}
 BASES = ("experiment", "protocol", "setting")
 KEYS = ("title", "name", *BASES, "where", "observe", "save", "axes", "zip", "points")
-SAVE = ("every", "log", "on_cut", "after_cut", "until")
+SAVE = {
+    "every": "a whole number of steps or epochs", "log": "a whole number of instants", "on_cut": "true or false",
+    "after_cut": "a whole number of epochs", "until": "a whole number of steps or epochs",
+}  # fmt: skip
 LARGEST = 10 << 20  # bytes of a sweep file
 
 
@@ -170,6 +173,9 @@ def listed(value, path) -> list:
 
 def save_at(save, setting: Setting, path) -> SaveAt:
     check_keys(save, SAVE, f"[save] of {path}")
+    for key, value in save.items():
+        good = type(value) is (bool if key == "on_cut" else int) and value >= 0
+        refuse_unless(good, f"`{key}` in [save] of {path} is {SAVE[key]}, got {value!r}.")
     end = min(save.get("until", setting.budget), setting.budget)
     found = SaveAt()
     if "every" in save:

@@ -1,5 +1,6 @@
-"""A sweep that is killed at random moments, loses a worker, fills its disk and has a shard cut. Nothing is lost, nothing
-finished is done again, and every bit is that of a sweep that nobody disturbed.
+"""A sweep that is killed at random moments, loses a worker, fills its disk and has a shard cut: nothing is lost.
+
+Nothing finished is done again, and every bit is that of a sweep that nobody disturbed.
 """
 
 import json

@@ -51,13 +51,15 @@ def sweep(
 
     refuse_unless(max_failures is None or max_failures > 0, f"`--max-failures` is positive, got {max_failures}.")
     refuse_unless(not (cluster and workers), "Give `--workers` or `--cluster`, not both: a cluster has its own.")
+    refuse_unless(workers is None or workers > 0, f"`--workers` must be a positive number, got {workers}.")
+    hands = cores() if workers is None else workers
     plan, folder = plan_of(what, axis or [], where, "quick" if quick else "full", out)
     if dry_run:
-        print(estimate(plan, folder, workers or cores()))
+        print(estimate(plan, folder, hands))
         return
     again = f"saddlescope sweep {what}"
     try:
-        tally = run_sweep(plan, folder, workers or cores(), cluster, failed, max_failures, quiet)
+        tally = run_sweep(plan, folder, hands, cluster, failed, max_failures, quiet)
     except KeyboardInterrupt:
         fail(f"stopped; what is done is kept in {folder}, and the same command goes on.", 130)
     print(ending(tally, folder, again))

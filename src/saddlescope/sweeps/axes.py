@@ -5,7 +5,7 @@ from itertools import product
 
 from saddlescope.refusal import refuse_unless
 
-MANY = 10_000_000  # points of one sweep
+MANY = 2_000_000  # points of one sweep
 
 
 def grid(**axes) -> list[dict]:

@@ -1,0 +1,258 @@
+"""Conducting a sweep: what is missing and only that, long runs first, failures kept and named."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+from cases import linear_setting, minibatch_setting
+from sweep_jobs import Act, plan
+
+from saddlescope.observables import FullLoss, Parameters
+from saddlescope.refusal import Refusal
+from saddlescope.sweeps import Folder, Workers, carry_out, grid, sweep
+from saddlescope.sweeps.conduct import Here, conduct
+from saddlescope.training import every, train
+
+
+def setting(seed):
+    return linear_setting(seed=seed, steps=10)
+
+
+def done(diary):
+    return [int(line) for line in diary.read_text().split()] if diary.exists() else []
+
+
+def test_only_what_is_missing_is_done(tmp_path):
+    folder, diary = Folder(tmp_path / "out"), tmp_path / "diary"
+    first = conduct(plan(5, diary=diary), folder, Here(), quiet=True)
+    assert (first.done, first.already) == (5, 0)
+    second = conduct(plan(8, diary=diary), folder, Here(), quiet=True)
+    assert (second.done, second.already) == (3, 5)
+    assert sorted(done(diary)) == list(range(8))
+
+
+def test_long_runs_come_first(tmp_path):
+    conduct(plan(6, diary=tmp_path / "diary"), Folder(tmp_path / "out"), Here(), quiet=True)
+    assert done(tmp_path / "diary") == [5, 4, 3, 2, 1, 0]
+
+
+def test_a_damaged_shard_is_set_aside_and_done_again(tmp_path, capsys):
+    folder = Folder(tmp_path)
+    conduct(plan(3), folder, Here(), quiet=True)
+    shard = folder.shard(Act(1).name)
+    data = bytearray(shard.read_bytes())
+    data[len(data) // 2] ^= 4
+    shard.write_bytes(data)
+    tally = conduct(plan(3), folder, Here())
+    assert tally.damaged == [Act(1).name]
+    assert tally.done == 1
+    assert "set aside" in capsys.readouterr().err
+    assert shard.with_suffix(".damaged").read_bytes() == bytes(data)
+    assert folder.is_whole(Act(1).name)
+
+
+def test_a_shard_under_another_name_is_not_believed(tmp_path):
+    folder = Folder(tmp_path)
+    conduct(plan(2), folder, Here(), quiet=True)
+    folder.shard(Act(1).name).write_bytes(folder.shard(Act(0).name).read_bytes())
+    assert conduct(plan(2), folder, Here(), quiet=True).damaged == [Act(1).name]
+
+
+ACTS = {1: "raise", 3: "refuse", 4: "memory", 6: "diverge"}
+
+
+def test_failures_are_recorded_and_do_not_stop_the_others(tmp_path):
+    folder, diary = Folder(tmp_path / "out"), tmp_path / "diary"
+    tally = conduct(plan(8, ACTS, diary), folder, Here(), quiet=True)
+    assert tally.done == 5
+    assert tally.diverged == 1
+    reasons = {point["seed"]: reason for point, reason in tally.failed.values()}
+    assert reasons[1] == "ZeroDivisionError: no such luck"
+    assert reasons[3] == "This cannot be represented."
+    assert "out of memory" in reasons[4]
+    kept = folder.failures()[Act(1).name]
+    assert "no such luck" in kept["details"]
+    assert kept["point"] == {"seed": 1}
+    again = conduct(plan(8, ACTS, diary), folder, Here(), quiet=True)
+    assert (again.done, len(again.failed)) == (0, 3), "a failure is not tried again by itself"
+    assert len(done(diary)) == 8
+    mended = conduct(plan(8, {}, diary), folder, Here(), again=True, quiet=True)
+    assert (mended.done, mended.failed) == (3, {})
+    assert not folder.failures()
+    assert sorted(done(diary)[8:]) == [1, 3, 4]
+
+
+def test_too_many_failures_stop_the_sweep(tmp_path):
+    tally = conduct(plan(8, dict.fromkeys(range(8), "raise")), Folder(tmp_path), Here(), max_failures=3, quiet=True)
+    assert len(tally.failed) == 3
+    assert "3 runs failed" in tally.stopped
+
+
+def test_a_full_disk_stops_the_sweep_and_blames_no_run(tmp_path):
+    tally = conduct(plan(8, {5: "full disk"}), Folder(tmp_path), Here(), quiet=True)
+    assert "No space left" in tally.stopped
+    assert tally.done == 2
+    assert not tally.failed
+
+
+def test_a_killed_worker_costs_one_more_try(tmp_path, capsys):
+    folder, diary = Folder(tmp_path / "out"), tmp_path / "diary"
+    pool = Workers(2)
+    tally = conduct(plan(12, {3: "die", 7: "die once"}, diary), folder, pool)
+    pool.shutdown()
+    assert tally.done == 11
+    assert [point["seed"] for point, _ in tally.failed.values()] == [3]
+    assert "killed by SIGKILL" in folder.failures()[Act(3).name]["reason"]
+    assert done(diary).count(3) == 2
+    assert done(diary).count(7) == 2
+    assert sorted(set(done(diary))) == list(range(12))
+    said = capsys.readouterr().err
+    assert "The run at seed = 7 was lost" in said
+    assert "tried once more" in said
+
+
+@pytest.mark.parametrize("kind", ["here", "threads", "processes", "ours"])
+def test_any_executor_gives_the_same_bits(tmp_path, kind):
+    points = grid(seed=range(3))
+    alone = [train(setting(**p), (FullLoss(),), every(5, 10), quiet=True) for p in points]
+    executor = {
+        "here": Here, "threads": lambda: ThreadPoolExecutor(2), "ours": lambda: Workers(2),
+        "processes": lambda: ProcessPoolExecutor(2, get_context("spawn")),
+    }[kind]()  # fmt: skip
+    with executor:
+        table = sweep(setting, points, FullLoss(), every(5, 10), folder=tmp_path, executor=executor, quiet=True)
+    assert table["seed"].values.tolist() == [0, 1, 2]
+    for i, run in enumerate(alone):
+        np.testing.assert_array_equal(table["loss"].values[i], run["loss"].values)
+        np.testing.assert_array_equal(table["full_loss"].values[i], run["full_loss"].values)
+
+
+def test_a_broken_executor_is_told_in_one_sentence(tmp_path):
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool, pytest.raises(Refusal, match="broke down"):
+        conduct(plan(3, {2: "die"}), Folder(tmp_path), pool, quiet=True)
+
+
+def test_two_sweeps_in_one_folder_share_the_work(tmp_path):
+    diary, found = tmp_path / "diary", []
+    acts = dict.fromkeys(range(12), "slow")
+
+    def one():
+        pool = Workers(1)
+        found.append(conduct(plan(12, acts, diary), Folder(tmp_path / "out"), pool, quiet=True))
+        pool.shutdown()
+
+    both = [threading.Thread(target=one) for _ in range(2)]
+    for thread in both:
+        thread.start()
+    for thread in both:
+        thread.join()
+    assert sorted(done(diary)) == list(range(12)), "no run was done twice"
+    assert sum(t.done for t in found) == 12
+    assert all(t.done + t.elsewhere + t.already == 12 for t in found)
+
+
+def test_a_folder_that_workers_do_not_see_is_refused(tmp_path):
+    class Elsewhere(Here):
+        def submit(self, fn, folder, *args):
+            return super().submit(fn, Folder(tmp_path / "another machine"), *args)
+
+    tally = conduct(plan(2), Folder(tmp_path / "out"), Elsewhere(), quiet=True)
+    assert "does not see the folder" in tally.stopped
+
+
+def test_a_bad_point_is_refused_before_the_first_run(tmp_path):
+    def some(seed, lr):
+        from saddlescope.optimisers import GradientDescent
+
+        return linear_setting(seed=seed, optimiser=GradientDescent(lr))
+
+    with pytest.raises(Refusal, match="Nothing can be run at lr = -1, seed = 0"):
+        sweep(some, grid(lr=(0.1, -1), seed=range(2)), folder=tmp_path)
+    assert not (tmp_path / "runs").exists()
+
+
+def test_lambdas_run_but_are_not_kept(tmp_path):
+    from saddlescope.tasks import GivenFunction
+
+    def curve(seed):
+        return minibatch_setting(task=GivenFunction(lambda x: x, samples=16), epochs=2, batch=4, seed=seed)
+
+    assert sweep(curve, grid(seed=range(2)), quiet=True).sizes["run"] == 2
+    with pytest.raises(Refusal, match="cannot be stored: name the function"):
+        sweep(curve, grid(seed=range(2)), folder=tmp_path)
+
+
+def test_failures_of_a_sweep_in_python_are_refused_with_the_first_reason():
+    with pytest.raises(Refusal, match=r"1 of 3 runs failed; the first, at seed = 1: ZeroDivisionError"):
+        carry_out(plan(3, {1: "raise"}), quiet=True)
+
+
+LONG = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from cases import minibatch_setting
+from saddlescope.observables import Parameters
+from saddlescope.sweeps import grid, sweep
+from saddlescope.training import driver, every
+driver.CHECKPOINT_SECONDS = 0.0
+driver.CALL_SECONDS = 0.0
+def setting(seed):
+    return minibatch_setting(seed=seed, epochs=3000)
+sweep(setting, grid(seed=range(1)), Parameters(), every(500, 3000), folder=sys.argv[2], quiet=True)
+"""
+
+
+def test_a_long_run_that_is_killed_goes_on_from_its_checkpoint(tmp_path):
+    out, tests = tmp_path / "out", os.path.dirname(os.path.dirname(__file__))
+    words = [sys.executable, "-c", LONG, tests, str(out)]
+    victim = subprocess.Popen(words)
+    end = time.monotonic() + 120
+    while not list(out.glob("partial/*.npz")) and time.monotonic() < end:
+        time.sleep(0.01)
+    time.sleep(0.3)
+    victim.send_signal(signal.SIGKILL)
+    victim.wait()
+    (checkpoint,) = out.glob("partial/*.npz")
+    with np.load(checkpoint) as file:
+        assert 0 < len(file["history.losses"]) < 3000
+    subprocess.run(words, check=True)
+    folder = Folder(out)
+    (name,) = folder.names()
+    run = folder.read(name)
+    whole = train(minibatch_setting(seed=0, epochs=3000), Parameters(), every(500, 3000), quiet=True)
+    times = ["cpu_seconds", "wall_seconds"]
+    for key in set(whole.variables) - set(times):
+        np.testing.assert_array_equal(run[key].values, whole[key].values.astype(run[key].dtype))
+    assert not checkpoint.exists()
+
+
+def test_a_damaged_checkpoint_means_a_new_start(tmp_path):
+    folder = Folder(tmp_path)
+    from saddlescope.sweeps import Training
+
+    partial = folder.partial(Training(setting(0)).name)
+    partial.parent.mkdir(parents=True)
+    partial.write_bytes(b"nothing good")
+    assert sweep(setting, grid(seed=(0,)), folder=tmp_path, quiet=True).sizes["run"] == 1
+    assert "checkpoint set aside" in (tmp_path / "journal.jsonl").read_text()
+
+
+def test_status_and_journal_tell_what_happened(tmp_path):
+    conduct(plan(4, {2: "raise"}), Folder(tmp_path), Here(), quiet=True)
+    (status,) = (tmp_path / "status").glob("*.json")
+    facts = json.loads(status.read_text())
+    assert facts["state"] == "finished"
+    assert (facts["done"], facts["failed"], facts["runs"]) == (3, 1, 4)
+    events = [json.loads(line)["event"] for line in (tmp_path / "journal.jsonl").read_text().splitlines()]
+    assert events.count("done") == 3
+    assert events.count("failed") == 1
+    conduct(plan(4), Folder(tmp_path), Here(), quiet=True)
+    assert len(list((tmp_path / "status").glob("*.json"))) == 1
