@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench docs clean record
+.PHONY: demo test lint bench fuzz docs clean record
 .DEFAULT_GOAL := demo
 
 .venv/installed: pyproject.toml
@@ -28,6 +28,10 @@ lint: .venv/installed
 bench: .venv/installed
 	$(BIN)/python benchmarks/moments.py
 	$(BIN)/python benchmarks/engine.py
+	$(BIN)/python benchmarks/sweeps.py
+
+fuzz: .venv/installed
+	$(BIN)/python tools/fuzz.py 2>/dev/null
 
 docs: .venv/installed
 	$(BIN)/pip install -q --disable-pip-version-check -e '.[docs]'

@@ -79,6 +79,7 @@ def spin(runs, folder):
     pool = Workers(2)
     conduct(Plan("spin", grid(seed=range(runs)), lambda p: Spin(short(p["seed"]))), Folder(folder), pool, quiet=True)
     pool.shutdown()
+    print(time.process_time())  # of the conducting process alone
 
 
 def plain(runs):
@@ -105,12 +106,12 @@ def curves(runs, folder):
 
 
 def measured(*words):
-    """CPU seconds, wall seconds and largest memory (MB) of a command with all it starts, in a process of its own."""
+    """CPU seconds, wall seconds and what it printed, of a command with all it starts."""
     before, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run([sys.executable, *map(str, words)], check=True, stdout=subprocess.DEVNULL)
+    ended = subprocess.run([sys.executable, *map(str, words)], check=True, capture_output=True, text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return cpu, time.perf_counter() - wall
+    return cpu, time.perf_counter() - wall, ended.stdout.strip()
 
 
 def here(*words):
@@ -128,15 +129,16 @@ def peak(*words):
 
 
 def overhead(rounds, few, many, scratch):
-    """Milliseconds a run beyond a plain loop, and fixed CPU seconds of a sweep, round by round."""
-    added, fixed = [], []
+    """Milliseconds a run beyond a plain loop, those of the conducting process, and fixed CPU seconds, by round."""
+    added, conducting, fixed = [], [], []
     for i in range(rounds):
-        small, large = (here("spin", n, scratch / f"spin{i}.{n}")[0] for n in (few, many))
-        slope = (large - small) / (many - few)
+        small, large = (here("spin", n, scratch / f"spin{i}.{n}") for n in (few, many))
+        slope = (large[0] - small[0]) / (many - few)
         loop = (here("plain", many)[0] - here("plain", few)[0]) / (many - few)
         added.append((slope - loop) * 1e3)
-        fixed.append(small - few * slope)
-    return added, fixed
+        conducting.append((float(large[2]) - float(small[2])) / (many - few) * 1e3)
+        fixed.append(small[0] - few * slope)
+    return added, conducting, fixed
 
 
 def scaling(rounds, runs, scratch):
@@ -169,21 +171,25 @@ def peak_of_module(module, *words):
     return int(subprocess.run(call, check=True, capture_output=True, text=True).stdout.split()[-1])
 
 
+def show(values):
+    return f"{statistics.median(values):.2f} (rounds {', '.join(f'{v:.2f}' for v in sorted(values))})"
+
+
 def main(rounds, file):
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
-        added, fixed = overhead(rounds, 200, 2200, scratch)
+        added, conducting, fixed = overhead(rounds, 200, 2200, scratch)
         ratios, seconds = scaling(rounds, 30, scratch)
         times = {n: collecting(n, scratch) for n in (500, 2000)}
         memory = {n: peak(__file__, "spin", n, scratch / f"peak{n}") for n in (500, 4000)}
         shutil.rmtree(scratch / "curves2000")
     found = {
-        "added_ms": added, "fixed_cpu_seconds": fixed, "two_workers": ratios, "seconds_a_compute_run": seconds,
-        "collect_seconds": times[2000][0], "collect_peak_mb": {n: t[1] for n, t in times.items()},
+        "added_ms": added, "conducting_ms": conducting, "fixed_cpu_seconds": fixed, "two_workers": ratios,
+        "seconds_a_compute_run": seconds, "collect_seconds": times[2000][0], "collect_peak_mb": {n: t[1] for n, t in times.items()},
         "sweep_peak_mb": memory,
     }  # fmt: skip
-    show = lambda values: f"{statistics.median(values):.2f} (rounds {', '.join(f'{v:.2f}' for v in sorted(values))})"  # noqa: E731
     print(f"store and scheduling add, ms of CPU a run of 5 ms: {show(added)}")
+    print(f"of these and of making settings, in the conducting process: {show(conducting)}")
     print(f"fixed CPU seconds of a sweep with two workers: {show(fixed)}")
     print(f"two workers over one: {show(ratios)}")
     print(f"collecting 2,000 runs × {STEPS} steps × {CURVES} observables: {times[2000][0]:.1f} s")

@@ -9,15 +9,19 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from statistics import median
 
 import pytest
 
 from saddlescope.experiment import keys
+from saddlescope.named import Name
 from saddlescope.report.record import ledger
+from saddlescope.sweep_file import read_sweep
+from saddlescope.sweeps.board import duration
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
-COMMANDS = ("", "list", "run", "train", "show", "stages")
+COMMANDS = ("", "list", "run", "show", "train", "stages", "sweep", "collect", "ls", "verify")
 SPEED = ROOT / "benchmarks" / "engine.json"
 
 
@@ -60,6 +64,76 @@ def speed():
     return "\n".join([*table, f"\n{two} Peak of the core: {stored['peak_gflops']:.0f} GFlop/s in single precision."])
 
 
+SWEEPS, PAPER = ROOT / "benchmarks" / "sweeps.json", ROOT / "benchmarks" / "paper_sweeps.json"
+SCALING = ROOT / "docs" / "scaling.md"
+
+
+def table(*rows):
+    head, *rest = rows
+    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in (head, ("---",) * len(head), *rest))
+
+
+def overhead():
+    """What a sweep adds, from the stored benchmark."""
+    stored = json.loads(SWEEPS.read_text())
+    show = lambda values: f"{median(values):.2g} ({min(values):.2g} to {max(values):.2g})"  # noqa: E731
+    return table(
+        ("what", "median (range of rounds)"),
+        ("store and scheduling add, ms of CPU a run of 5 ms", show(stored["added_ms"])),
+        ("the conducting process spends, ms of CPU a run", show(stored["conducting_ms"])),
+        ("fixed CPU seconds of a sweep with two workers", show(stored["fixed_cpu_seconds"])),
+        ("two workers over one, wall time of a compute-bound sweep", show(stored["two_workers"])),
+        ("collecting 2,000 runs of 1,000 steps and 12 observables, s", f"{stored['collect_seconds']:.1f}"),
+        *((f"peak memory of collecting {n} of them, MB", mb) for n, mb in stored["collect_peak_mb"].items()),
+        *((f"peak memory of the process conducting {n} runs, MB", mb) for n, mb in stored["sweep_peak_mb"].items()),
+    )
+
+
+def costs():
+    rows = [("rank", "settings measured", "CPU seconds a run", "longest", "epochs a run")]
+    for rank, c in json.loads(PAPER.read_text()).items():
+        mean = f"{c['mean_seconds']:.2f} ± {c['standard_error']:.2f}"
+        part = f"{c['measured']} of {c['settings']}"
+        rows.append((rank, part, mean, f"{c['largest']:.1f}", f"{c['mean_epochs']:.0f}"))
+    return table(*rows)
+
+
+def paper():
+    """Wall times by the model, for 1, 16 and 1,000 cores."""
+    stored, kinds = json.loads(SWEEPS.read_text()), list(json.loads(PAPER.read_text()).values())
+    added, conducting = (median(stored[key]) / 1e3 for key in ("added_ms", "conducting_ms"))
+    fixed = median(stored["fixed_cpu_seconds"]) / 3  # its three processes start at the same time
+    sweeps = {
+        "ranks 5, 10 and 20: 2,250 runs": (2250, sum(c["mean_seconds"] for c in kinds) / 3, kinds),
+        "10⁶ runs like those of rank 5": (10**6, kinds[0]["mean_seconds"], kinds[:1]),
+    }
+    rows = [("sweep", "1 core", "16 cores", "1,000 cores")]
+    for name, (runs, mean, some) in sweeps.items():
+        longest = max(c["largest"] for c in some)
+        walls = [fixed + max(runs * (mean + added) / cores, runs * conducting, longest) for cores in (1, 16, 1000)]
+        rows.append((name, *map(duration, walls)))
+    return table(*rows)
+
+
+MADE = {"README.md": {"ledger": lambda: ledger(keys()), "speed": lambda: speed()},
+        "docs/scaling.md": {"overhead": overhead, "costs": costs, "paper": paper}}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["overhead", "costs", "paper"])
+def test_scaling_is_made_from_stored_benchmarks(name):
+    made = MADE["docs/scaling.md"][name]()
+    assert between(SCALING.read_text(), name) == made, "run `python tests/test_docs.py`"
+
+
+def test_the_example_sweeps_are_what_they_say():
+    rank5 = read_sweep(ROOT / "examples" / "valleys_rank5.toml")
+    assert len(rank5.points) == 750
+    names = {str(Name.of(rank5.job(p).setting)) for p in rank5.points}
+    assert len(names) == 750
+    assert {"f5_N1280_bs4_L3", "f4_N1024_bs1_L2", "f1_N16_bs16_L2"} <= names
+    assert len(read_sweep(ROOT / "examples" / "escape.toml").surveyed) == 18
+
+
 def test_readme_speed_is_the_stored_benchmark():
     assert between(README, "speed") == speed(), "run `python tests/test_docs.py`"
 
@@ -95,10 +169,11 @@ def test_every_experiment_is_in_the_changelog():
 
 if __name__ == "__main__":  # write what is made by code
     (ROOT / "docs" / "cli.md").write_text(cli_reference())
-    text = README
-    for name, made in (("ledger", ledger(keys())), ("speed", speed())):
-        start, end = f"<!-- {name} -->\n", f"\n<!-- /{name} -->"
-        assert start + end[1:] not in text, f"the {name} block of README.md needs an empty line to be found"
-        head, _, rest = text.partition(start)
-        text = head + start + made + end + rest.partition(end)[2]
-    (ROOT / "README.md").write_text(text)
+    for file, blocks in MADE.items():
+        text = (ROOT / file).read_text()
+        for name, make in blocks.items():
+            start, end = f"<!-- {name} -->\n", f"\n<!-- /{name} -->"
+            assert start + end[1:] not in text, f"the {name} block of {file} needs an empty line to be found"
+            head, _, rest = text.partition(start)
+            text = head + start + make() + end + rest.partition(end)[2]
+        (ROOT / file).write_text(text)
