@@ -185,8 +185,8 @@ def main(rounds, file):
         shutil.rmtree(scratch / "curves2000")
     found = {
         "added_ms": added, "conducting_ms": conducting, "fixed_cpu_seconds": fixed, "two_workers": ratios,
-        "seconds_a_compute_run": seconds, "collect_seconds": times[2000][0], "collect_peak_mb": {n: t[1] for n, t in times.items()},
-        "sweep_peak_mb": memory,
+        "seconds_a_compute_run": seconds, "collect_seconds": times[2000][0],
+        "collect_peak_mb": {n: t[1] for n, t in times.items()}, "sweep_peak_mb": memory,
     }  # fmt: skip
     print(f"store and scheduling add, ms of CPU a run of 5 ms: {show(added)}")
     print(f"of these and of making settings, in the conducting process: {show(conducting)}")
