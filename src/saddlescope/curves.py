@@ -88,16 +88,24 @@ def csv_rows(path):
 def splitter(line):
     for mark in (",", ";", "\t"):
         if mark in line:
-            return lambda text: [cell.strip() for cell in next(csv.reader([text], delimiter=mark))]
+            return lambda text: cells(text, mark)
     return str.split
 
 
+def cells(line, mark):
+    try:
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=mark, strict=True))]
+    except csv.Error as error:
+        raise Refusal(f"A line cannot be read as CSV ({error}): {line[:60]!r}.") from None
+
+
 def is_number(cell):
+    """As people write numbers: Python's 1_000 is none."""
     try:
         float(cell)
     except ValueError:
         return False
-    return True
+    return "_" not in cell
 
 
 def numbers(rows, i, name, path):
@@ -139,7 +147,7 @@ def read_npz(path, column, time):
             refuse_unless(size <= LARGEST, f"it declares {size >> 20} MB")
             columns = {name: file[name] for name in file.files}
             columns = {name: v for name, v in columns.items() if isinstance(v, np.ndarray) and v.dtype.kind in "fiub"}
-    except BROKEN as error:
+    except (*BROKEN, OSError, MemoryError) as error:
         reason = f"is damaged, or holds more than plain arrays ({error})"
         raise Refusal(f"{path} {reason}; write it again with numpy.savez.".replace("\n", " ")) from None
     base, row = row_of(column)
@@ -172,7 +180,11 @@ def rows_of(data, variable):
         return variable.values
     dim = variable.dims[1]
     length = data.variables.get("length" if dim in ("step", "epoch") else f"{dim}_length")
-    ends = length.values if length is not None else [variable.shape[1]] * variable.shape[0]
+    ends = [variable.shape[1]] * variable.shape[0] if length is None else length.values
+    whole = np.ndim(ends) == 1 and len(ends) == variable.shape[0] and np.asarray(ends).dtype.kind in "iu"
+    refuse_unless(
+        whole and all(0 <= n <= variable.shape[1] for n in ends), "The lengths of the runs in this file make no sense."
+    )
     return [row[: int(n)] for row, n in zip(variable.values, ends, strict=True)]
 
 

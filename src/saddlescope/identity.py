@@ -153,7 +153,8 @@ def find_array(sha, arrays):
 def find_function(data):
     module, _, name = str(data["function"]).rpartition(".")
     found = getattr(sys.modules.get(module), name, None)
-    if not isinstance(found, types.FunctionType):
+    python = module.partition(".")[0] in sys.stdlib_module_names  # a file must not choose what of it is called
+    if python or not isinstance(found, types.FunctionType):
         raise Refusal(f"No imported function is named {data['function']!r}; import its module first.")
     if function_form(found) != data:
         raise Refusal(f"The source of {data['function']} has changed since this was stored; the numbers may differ.")

@@ -42,8 +42,8 @@ def netcdf_file(path, attrs):
     os.close(descriptor)
     try:
         with h5netcdf.File(name, "w") as file:
-            plain = {k: v if isinstance(v, int | float | str) else json.dumps(v) for k, v in attrs.items()}
-            file.attrs.update(plain | {DIGEST: digest({}, {}, plain)})
+            attrs = plain_attrs(attrs)
+            file.attrs.update(attrs | {DIGEST: digest({}, {}, attrs)})
             yield file
         with open(name, "rb") as written:
             os.fsync(written.fileno())
@@ -60,7 +60,7 @@ class Group:
     def __init__(self, file, name, sizes, coords=(), attrs=None):
         self.group = file.create_group(name)
         self.group.dimensions = sizes
-        self.attrs = dict(attrs or {})
+        self.attrs = plain_attrs(attrs or {})
         if coords:
             self.attrs["coordinates"] = " ".join(sorted(coords))  # how xarray knows them again
         self.hashes, self.attributes = {}, {}
@@ -93,6 +93,12 @@ class Group:
     def seal(self):
         marks = {name: h.hexdigest() for name, h in self.hashes.items()}
         self.group.attrs.update(self.attrs | {DIGEST: digest(marks, self.attributes, self.attrs)})
+
+
+def plain_attrs(attrs) -> dict:
+    """Numbers and texts as they are, anything else as JSON."""
+    as_it_is = lambda v: isinstance(v, int | float | str) and not isinstance(v, bool)  # noqa: E731
+    return {str(k): v if as_it_is(v) else json.dumps(v) for k, v in attrs.items()}
 
 
 def chunks(shape, itemsize):
@@ -155,15 +161,16 @@ class Raw:
         return xr.decode_cf(xr.Dataset(variables, attrs=shown), decode_times=False, decode_timedelta=False)
 
 
-def read_netcdf(path) -> dict[str, xr.Dataset]:
-    """The groups of a file, the root as "", checked where the file carries our checksums."""
-    return believed(read_raw(path), path)
+def read_netcdf(path, ours=False) -> dict[str, xr.Dataset]:
+    """The groups of a file, the root as "", checked where the file carries our checksums; `ours` must carry them."""
+    return believed(read_raw(path), path, ours)
 
 
-def believed(groups: dict[str, Raw], path) -> dict[str, xr.Dataset]:
+def believed(groups: dict[str, Raw], path, ours=False) -> dict[str, xr.Dataset]:
     """The datasets of groups that are whole."""
     found = {}
     for name, raw in groups.items():
+        refuse_unless(not ours or DIGEST in raw.attrs, f"{path} is not a result of ours: it carries no checksums.")
         place = f"the group {name!r} of {path}" if name else str(path)
         refuse_unless(raw.is_whole(), f"{place} is damaged: its checksum differs.")
         try:
@@ -191,7 +198,8 @@ def read_raw(path) -> dict[str, Raw]:
 
 def child_env():
     """The child finds the same packages, wherever they were imported from."""
-    return os.environ | {"PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path)}
+    no_plugins = {"HDF5_PLUGIN_PRELOAD": "::"}
+    return os.environ | no_plugins | {"PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path)}
 
 
 def why(child):

@@ -5,8 +5,8 @@ process ends. Imports are few, so that it starts quickly.
 """
 
 import json
+import os
 import sys
-from pathlib import Path
 
 import h5netcdf
 import h5py
@@ -15,14 +15,15 @@ import numpy as np
 from saddlescope.packed import write_packed
 from saddlescope.refusal import refuse_unless
 
-LARGEST = 1 << 31  # bytes that any file may declare; a larger file may declare SWELL times its own size
-SWELL = 50
+LARGEST = 7 << 29  # bytes
+TOO_LARGE = f"it holds more than {LARGEST / 2**30} GiB: open it with xarray"
 
 
 def convert(source, target):
     """All variables of the root and of its groups that hold numbers or text."""
     arrays, groups, declared = {}, {}, 0
-    limit = max(LARGEST, SWELL * Path(source).stat().st_size)
+    with h5py.File(source, "r") as file:
+        check_own(file)
     with h5netcdf.File(source, "r", decode_vlen_strings=True) as file:
         for name, group in [("", file), *file.groups.items()]:
             variables, attributes = {}, {}
@@ -30,7 +31,7 @@ def convert(source, target):
                 if not readable(variable.dtype):
                     continue
                 declared += int(np.prod(variable.shape, dtype=object)) * max(8, np.dtype(variable.dtype).itemsize)
-                refuse_unless(declared <= limit, f"it declares more than {limit >> 30} GiB")
+                refuse_unless(declared <= LARGEST, TOO_LARGE)
                 place = f"{len(arrays)}"
                 arrays[place] = values(variable)
                 variables[key] = place, list(variable.dimensions)
@@ -39,18 +40,45 @@ def convert(source, target):
     write_packed(target, arrays, {"groups": groups}, flush=False)
 
 
+def check_own(group, deep=2):
+    """Refuse a file that leads to others: links out of it, data stored elsewhere."""
+    for name in group:
+        refuse_unless(isinstance(group.get(name, getlink=True), h5py.HardLink), f"{name!r} is a link")
+        item = group[name]
+        if isinstance(item, h5py.Dataset):
+            elsewhere = item.external is not None or item.is_virtual
+            refuse_unless(not elsewhere, f"the data of {name!r} lie in another file")
+        elif isinstance(item, h5py.Group) and deep > 1:
+            check_own(item, deep - 1)
+
+
+def limit_memory():
+    """A hostile file must not take the machine's memory."""
+    try:
+        import resource
+
+        pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        resource.setrlimit(resource.RLIMIT_AS, (pages // 2, pages // 2))
+    except (ImportError, ValueError, OSError):
+        pass  # a system that cannot
+
+
 def readable(dtype):
     """Numbers and text; no compounds, references or enumerations."""
     if dtype is str:
         return True
     dtype = np.dtype(dtype)
+    if h5py.check_enum_dtype(dtype) is not None:
+        return False
     return dtype.kind in "biufS" or (dtype.kind == "O" and h5py.check_string_dtype(dtype) is not None)
 
 
 def values(variable):
     found = np.asarray(variable[...])
     if found.dtype.kind in "OS":
-        found = np.array([as_text(v) for v in found.ravel()], str).reshape(found.shape)
+        texts = [as_text(v) for v in found.ravel()]
+        refuse_unless(4 * len(texts) * max(map(len, texts), default=0) <= LARGEST, TOO_LARGE)
+        found = np.array(texts, str).reshape(found.shape)
     return found
 
 
@@ -74,6 +102,7 @@ def plain_attrs(attrs):
 
 
 if __name__ == "__main__":
+    limit_memory()
     try:
         convert(*sys.argv[1:3])
     except Exception as error:  # whatever HDF5 makes of the bytes; the parent says it in one sentence

@@ -8,11 +8,13 @@ import hashlib
 import io
 import json
 import math
+import re
 import struct
 import zipfile
 import zlib
 from functools import lru_cache
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -26,8 +28,16 @@ DIGITS = 64
 KINDS = "biufU"
 UTF8, DAY_ONE = 0x800, 0x21  # names are UTF-8; every member is of 1 January 1980
 BROKEN = (ValueError, KeyError, TypeError, IndexError, EOFError, OverflowError, SyntaxError, RecursionError,
-          AttributeError, NotImplementedError, RuntimeError, MemoryError, OSError, zipfile.BadZipFile,
+          AttributeError, NotImplementedError, RuntimeError, SystemError, TokenError, zipfile.BadZipFile,
           zlib.error)  # fmt: skip
+BEGINNING = re.compile(
+    rb"\x93NUMPY\x01\x00..\{'descr': '([<>|][biufU]\d{1,9})', 'fortran_order': (True|False), "
+    rb"'shape': \(((?:\d{1,18}, ?)*(?:\d{1,18})?)\), \} *\n", re.DOTALL,
+)  # fmt: skip
+
+
+class Damaged(Refusal):
+    """A file is there, but is not what was written."""
 
 
 def pack(arrays: dict[str, np.ndarray], about: dict) -> bytes:
@@ -66,8 +76,8 @@ def header(dtype: str, shape: tuple[int, ...]) -> bytes:
 
 
 def plainly(value):
-    """Numbers or text of a fixed width."""
-    value = np.asarray(value)
+    """Numbers or text of a fixed width, in the order of rows."""
+    value = np.asarray(value, order="C")
     value = value.astype(str) if value.dtype.kind == "O" else value
     if value.dtype.kind not in KINDS:
         raise Refusal(f"Only numbers and text can be stored, got {value.dtype}.")
@@ -76,18 +86,21 @@ def plainly(value):
 
 def unpack(data: bytes, what) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """The arrays and the record; `what` names the file in a refusal."""
-    refuse_unless(is_whole(data), f"{what} is damaged: its bytes are not those that were written (checksum differs).")
+    if not is_whole(data):
+        raise Damaged(f"{what} is damaged: its bytes are not those that were written (checksum differs).")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
-            names = [m.filename for m in members]
-            refuse_unless(len(set(names)) == len(names), "a name is there twice")
-            refuse_unless(all(m.compress_type == zipfile.ZIP_STORED for m in members), "members must not be compressed")
+            names = [m.filename for m in members if m.filename != ABOUT]
+            plain = all(m.compress_type == zipfile.ZIP_STORED for m in members)
+            refuse_unless(plain, "members must not be compressed")
+            refuse_unless(sum(m.file_size for m in members) < len(data), "members overlap")
+            refuse_unless(all(n.endswith(".npy") for n in names) and len({*names}) == len(names), "odd names")
             about = json.loads(archive.read(ABOUT))
             refuse_unless(isinstance(about, dict), "its record is not a JSON object")
-            return {n.removesuffix(".npy"): array(archive.read(n)) for n in names if n != ABOUT}, about
+            return {n.removesuffix(".npy"): array(archive.read(n)) for n in names}, about
     except BROKEN as error:
-        raise Refusal(f"{what} is not a file of ours ({error}).") from None
+        raise Damaged(f"{what} is not a file of ours ({error}).".replace("\n", " ")) from None
 
 
 def array(member: bytes) -> np.ndarray:
@@ -96,19 +109,27 @@ def array(member: bytes) -> np.ndarray:
     shape, order, dtype = parsed(member[:start])
     count = math.prod(shape)
     refuse_unless(count * dtype.itemsize == len(member) - start, "an array is not as long as its header says")
-    values = np.frombuffer(member, dtype, count, start) if count else np.zeros(0, dtype)
+    values = np.frombuffer(member, dtype, count, start) if count and dtype.itemsize else np.zeros(count, dtype)
+    refuse_unless(dtype.kind != "U" or is_text(values), "an array of text is no text")
     return values.reshape(shape, order=order).copy()
+
+
+def is_text(values) -> bool:
+    """Every code a character, and none after the end of its text."""
+    codes = values.view(np.uint32 if values.dtype.isnative else np.dtype(np.uint32).newbyteorder())
+    codes = codes.reshape(len(values), -1) if codes.size else codes.reshape(0, 1)
+    real = (codes <= 0x10FFFF) & ((codes < 0xD800) | (codes > 0xDFFF))
+    return bool(real.all() and not ((codes[:, 1:] != 0) & (codes[:, :-1] == 0)).any())
 
 
 @lru_cache(1024)
 def parsed(start: bytes):
     """Shape, order and kind of number, as the beginning of a .npy file says."""
-    file = io.BytesIO(start)
-    refuse_unless(np.lib.format.read_magic(file) == (1, 0), "an array is of another version")
-    shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
-    refuse_unless(all(n >= 0 for n in shape), "an array has a negative length")
-    refuse_unless(dtype.kind in KINDS, f"an array holds {dtype}, not numbers or text")
-    return shape, "F" if fortran else "C", dtype
+    found = BEGINNING.fullmatch(start)
+    if not found:
+        raise Refusal("an array does not begin as numpy's do")
+    shape = tuple(int(n) for n in found[3].split(b",") if n.strip())
+    return shape, "F" if found[2] == b"True" else "C", np.dtype(found[1].decode())
 
 
 def is_whole(data: bytes) -> bool:
@@ -123,8 +144,5 @@ def write_packed(path, arrays, about, flush=True):
 
 
 def read_packed(path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise Refusal(f"{path} cannot be read ({error.strerror}).") from None
-    return unpack(data, path)
+    """What is in a file; an error of the disk is not taken for damage."""
+    return unpack(Path(path).read_bytes(), path)

@@ -5,6 +5,8 @@ steps or epochs, `saved_length`, `event_length`. Read them through `each_run`, w
 padding is then never taken for divergence, nor divergence for padding.
 """
 
+import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +18,7 @@ from saddlescope.refusal import refuse_unless
 
 Columns = Mapping[str, tuple[tuple[str, ...], np.ndarray]]  # name → axes and values
 
+WORD = re.compile(r"[\w.\-]{1,200}")  # a name of a variable, axis or attribute
 TICKS = ("step", "epoch")
 RAGGED = (*TICKS, "saved", "event")
 PAD = {"f": np.nan, "i": -1, "u": 0, "b": False}
@@ -59,9 +62,9 @@ def collect(runs: Sequence[xr.Dataset], points: Sequence[dict]) -> xr.Dataset:
     layout, found = Layout(), [columns_of(run) for run in runs]
     for run, columns in zip(runs, found, strict=True):
         layout.add(columns, run.coords, run.attrs)
-    together = layout.block(found) | layout.per_run()
     axes = axes_of(points)
     layout.check_axes(axes)
+    together = layout.block(found) | layout.per_run()
     return xr.Dataset(together, axes | layout.ticks(), layout.attrs).set_coords(sorted(layout.coords))
 
 
@@ -79,6 +82,7 @@ class Layout:
     finite: list[bool] = field(default_factory=list)
     coords: set[str] = field(default_factory=set)
     attrs: dict = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)  # name → how many there are, without padding
 
     def add(self, run: Columns, coords=(), attrs=None):
         seen = {dim: n for dims, values in run.values() for dim, n in zip(dims, values.shape, strict=True)}
@@ -95,6 +99,7 @@ class Layout:
             mixed = (before is object) != (dtype is object) or sorted(known) != sorted(dims)
             refuse_unless(not mixed, f"{name!r} is of different kinds or has different axes in these runs.")
             self.kinds[name] = known, dtype if dtype is object else np.result_type(before, dtype)
+            self.numbers[name] = self.numbers.get(name, 0) + values.size
         self.attrs = self.attrs or dict(attrs or {})
         self.coords |= {str(c) for c in coords} - set(TICKS)
         self.finite.append(is_finite(run))
@@ -116,12 +121,21 @@ class Layout:
         return {t: np.arange(self.sizes[t]) for t in TICKS if t in self.sizes}
 
     def check_axes(self, axes):
-        taken = {*self.kinds, *RAGGED, "finite", *map(length_name, self.ragged())}
-        for axis in axes:
-            refuse_unless(axis not in taken, f"An axis cannot be called {axis!r}: the results use that name.")
+        own = {"finite", "run", *RAGGED, *map(length_name, self.ragged())}
+        for name in self.kinds:
+            refuse_unless(name not in own, f"What is measured cannot be called {name!r}: the results use that name.")
+        for axis in axes:  # one that is also kept of every run, such as the engine, is kept once
+            if axis in self.kinds and not self.kinds[axis][0]:
+                del self.kinds[axis]
+            taken = axis in own or axis in self.kinds or not WORD.fullmatch(axis)
+            refuse_unless(not taken, f"An axis cannot be called {axis!r}: the results use that name, or it is no word.")
 
     def block(self, runs: Sequence[Columns]) -> dict:
         """Every variable of these runs, padded to the longest of all; all padding where a run has none."""
+        for name, (dims, _) in self.kinds.items():
+            size = len(self.finite) * math.prod(self.sizes[d] for d in dims)
+            sparse = size > 10**7 and size > 10**4 * max(1, self.numbers[name])
+            refuse_unless(not sparse, f"The shapes of {name!r} differ so much that padding would fill the memory.")
         return {name: self.stack(name, runs) for name in self.kinds}
 
     def stack(self, name, runs):
@@ -143,9 +157,11 @@ def axes_of(points: Sequence[dict]) -> dict:
 
 def as_axis(values):
     """Numbers as numbers; anything else by its name."""
+    values = [v.item() if isinstance(v, np.generic) else v for v in values]
     given = [v for v in values if v is not None]
-    if all(isinstance(v, bool | int | float | np.number) for v in given):
-        return np.asarray([np.nan if v is None else v for v in values])
+    if all(isinstance(v, bool | int | float) for v in given):
+        wide = any(isinstance(v, int) and abs(v) >= 2**63 for v in given)
+        return np.asarray([np.nan if v is None else float(v) if wide else v for v in values])
     return np.asarray(["" if v is None else str(v) for v in values])
 
 

@@ -49,7 +49,7 @@ class Setting(Part):
         """
         self.task, self.net, self.optimiser = task, net, optimiser
         self.schedule = Constant() if schedule is None else schedule
-        self.batch, self.reduce, self.precision = whole(batch), bool(reduce), precision
+        self.batch, self.reduce, self.precision = whole(batch), reduce, precision
         self.stop = (stop,) if isinstance(stop, StopRule) else tuple(stop)
         refuse_unless(budget is None or steps is epochs is None, "Give the budget once: `steps` or `epochs`.")
         self.budget = whole(checked_budget(batch, steps, epochs) if budget is None else budget)
@@ -78,6 +78,7 @@ class Setting(Part):
             self.optimiser.lr <= float(np.finfo(self.precision).max),
             f"`lr` must be finite in {self.precision}; got {self.optimiser.lr:g}.",
         )
+        refuse_unless(isinstance(self.reduce, bool), f"`reduce` is True or False, got {self.reduce!r}.")
         for rule in self.stop:
             refuse_unless_kind(rule, StopRule, "`stop` takes stop rules such as LossBelow(0.1)")
         self._check_batch()

@@ -3,8 +3,8 @@
 import numpy as np
 import xarray as xr
 
-from saddlescope.refusal import refuse_unless
-from saddlescope.results import TICKS, Columns
+from saddlescope.packed import Damaged
+from saddlescope.results import TICKS, WORD, Columns
 
 Packed = tuple[dict[str, np.ndarray], dict]
 
@@ -20,15 +20,37 @@ def encoded(run: xr.Dataset, **about) -> Packed:
 
 
 def columns(packed: Packed, what) -> Columns:
-    """Name → (axes, values) of a packed run."""
+    """Name → (axes, values) of a packed run, if they fit together."""
     arrays, about = packed
     dims, words = (dict(about[key]) if isinstance(about.get(key), dict) else {} for key in ("dims", "words"))
-    fits = set(dims) == set(arrays) and all(
-        isinstance(dims[name], list) and len(dims[name]) == a.ndim == len({*dims[name]}) for name, a in arrays.items()
-    )
-    refuse_unless(fits, f"{what} is not a run of ours: its arrays and the names of their axes do not agree.")
-    found = {name: (tuple(map(str, dims[name])), a) for name, a in arrays.items()}
-    return found | {name: ((), np.asarray(str(word))) for name, word in words.items()}
+    lengths: dict = {}
+    fits = set(dims) == set(arrays) and not set(words) & set(arrays) and all(map(is_word, (*arrays, *words)))
+    for name, a in arrays.items() if fits else ():
+        axes = dims[name]
+        fits &= isinstance(axes, list) and all(map(is_word, axes)) and len(axes) == a.ndim == len(set(axes))
+        fits = fits and all(lengths.setdefault(dim, n) == n for dim, n in zip(axes, a.shape, strict=True))
+    fits = fits and all(isinstance(w, str) and "\0" not in w and w.isascii() | is_text(w) for w in words.values())
+    coords, attrs = about.get("coords"), about.get("attrs")
+    fits = fits and isinstance(coords, list) and all(map(is_word, coords))
+    fits = fits and isinstance(attrs, dict) and all(is_word(k) and is_single(v) for k, v in attrs.items())
+    loss = arrays.get("loss")
+    fits = fits and (loss is None or loss.dtype.kind == "f") and not {*arrays, *words} & {*TICKS, "run"}
+    if not fits:
+        raise Damaged(f"{what} is not a run of ours: its arrays and the names of their axes do not agree.")
+    found = {name: (tuple(dims[name]), a) for name, a in arrays.items()}
+    return found | {name: ((), np.asarray(word)) for name, word in words.items()}
+
+
+def is_word(name) -> bool:
+    return isinstance(name, str) and WORD.fullmatch(name) is not None
+
+
+def is_single(value) -> bool:
+    return isinstance(value, str | int | float)
+
+
+def is_text(word) -> bool:
+    return not any(0xD800 <= ord(c) <= 0xDFFF for c in word)
 
 
 def decoded(packed: Packed, what) -> xr.Dataset:
@@ -36,5 +58,5 @@ def decoded(packed: Packed, what) -> xr.Dataset:
     found = columns(packed, what)
     sizes = {dim: n for dims, a in found.values() for dim, n in zip(dims, a.shape, strict=True)}
     ticks = {t: np.arange(sizes[t]) for t in TICKS if t in sizes}
-    run = xr.Dataset(found, ticks, packed[1].get("attrs"))
-    return run.set_coords([c for c in packed[1].get("coords", []) if c in found])
+    run = xr.Dataset(found, ticks, packed[1]["attrs"])
+    return run.set_coords([c for c in packed[1]["coords"] if c in found])

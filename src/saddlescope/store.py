@@ -82,7 +82,7 @@ def read(path):
     """The groups of a checked file."""
     path = results_file(path)
     check(path)
-    return path, read_netcdf(path)
+    return path, read_netcdf(path, ours=True)
 
 
 def folder_of(out, key, scale) -> Path:
@@ -118,8 +118,10 @@ def load_verdicts(path) -> tuple[tuple[Verdict, ...], dict]:
     check(Path(path))
     try:
         record = json.loads(Path(path).read_text())
-        return tuple(Verdict(**v) for v in record.pop("claims")), record
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        verdicts = tuple(Verdict(**v) for v in record.pop("claims"))
+        refuse_unless(all(isinstance(v.holds, bool) for v in verdicts), "a verdict is neither true nor false")
+        return verdicts, record
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise Refusal(f"{path} does not hold verdicts of ours ({error}): run the experiment again.") from None
 
 
@@ -146,7 +148,7 @@ def check(path):
         return
     try:
         expected = json.loads(manifest.read_text()).get(path.name)
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         raise Refusal(f"{manifest} is damaged, so nothing in its folder can be trusted: run again.") from None
     refuse_unless(
         expected in (None, sha256(path)),

@@ -47,6 +47,7 @@ SAVE = {
     "every": "a whole number of steps or epochs", "log": "a whole number of instants", "on_cut": "true or false",
     "after_cut": "a whole number of epochs", "until": "a whole number of steps or epochs",
 }  # fmt: skip
+OFTEN = 1_000_000  # instants of a run
 LARGEST = 10 << 20  # bytes of a sweep file
 
 
@@ -155,7 +156,9 @@ def job(setting, observe, save, path, point) -> Training:
 
 
 def protocol(name, point, path):
-    refuse_unless(name in PROTOCOLS, f"{path}: the protocols are {', '.join(PROTOCOLS)}; got {name!r}.")
+    if not isinstance(name, str) or name not in PROTOCOLS:
+        hint = nearest(str(name), PROTOCOLS)
+        raise Refusal(f"{path}: the protocols are {', '.join(PROTOCOLS)}; got {name!r}.{hint}")
     known = inspect.signature(PROTOCOLS[name]).parameters
     for axis in point:
         refuse_unless(
@@ -177,6 +180,8 @@ def save_at(save, setting: Setting, path) -> SaveAt:
         good = type(value) is (bool if key == "on_cut" else int) and value >= 0
         refuse_unless(good, f"`{key}` in [save] of {path} is {SAVE[key]}, got {value!r}.")
     end = min(save.get("until", setting.budget), setting.budget)
+    many = max(save.get("log", 0), end / save["every"] if save.get("every") else 0)
+    refuse_unless(many <= OFTEN, f"[save] of {path} asks for more than {OFTEN:,} instants: save less often.")
     found = SaveAt()
     if "every" in save:
         found |= every(save["every"], end)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -35,7 +36,8 @@ def sweep(
     The same command again does only what is missing, wherever the last one was stopped. Several at once on one folder,
     on one machine or more, share the work. A run that fails is recorded and does not stop the others.
 
-    Exit status: 0 if every run is done, 1 if some failed, 2 for bad usage or a full disk, 130 after Ctrl-C.
+    Exit status: 0 if every run is done, 1 if some failed or are missing, 2 for bad usage or a full disk, 130 after
+    Ctrl-C.
 
     Examples:
 
@@ -57,15 +59,20 @@ def sweep(
     if dry_run:
         print(estimate(plan, folder, hands))
         return
-    again = f"saddlescope sweep {what}"
+    options = [w for a in axis or () for w in ("--axis", a)] + (["--where", where] if where else [])
+    options += ["--quick"] * quick + (["--workers", str(workers)] if workers else [])
+    options += ["--cluster", cluster] if cluster else []
+    again = shlex.join(["saddlescope", "sweep", what, *options, "--out", str(folder), "--failed"])
     try:
         tally = run_sweep(plan, folder, hands, cluster, failed, max_failures, quiet)
     except KeyboardInterrupt:
         fail(f"stopped; what is done is kept in {folder}, and the same command goes on.", 130)
     print(ending(tally, folder, again))
+    if tally.gave_up:
+        fail(f"stopped: {tally.stopped}.", 1)
     if tally.stopped:
         fail(f"stopped: {tally.stopped}. What is done is kept; mend this and give the same command.", 2)
-    raise typer.Exit(1 if tally.failed else 0)
+    raise typer.Exit(1 if tally.failed or tally.missing else 0)
 
 
 def cores() -> int:

@@ -6,8 +6,9 @@ from pathlib import Path
 from saddlescope.progress import Progress
 from saddlescope.refusal import Refusal
 from saddlescope.sweeps.axes import spelled
+from saddlescope.sweeps.board import alive
 from saddlescope.sweeps.consolidate import Census, census, consolidate, verified
-from saddlescope.sweeps.folder import Folder, read_json
+from saddlescope.sweeps.folder import HOST, Folder, read_json
 from saddlescope.sweeps.plan import read_plan
 from saddlescope.sweeps.table import check_table, write_table
 
@@ -63,6 +64,9 @@ def statuses(place):
     for path in sorted((place.root / "status").glob("*.json")):
         facts = read_json(path)
         if isinstance(facts, dict) and "state" in facts:
+            gone = facts.get("host") == HOST and not alive(int(facts.get("pid") or 0))
+            if facts["state"] == "running" and gone:
+                facts["state"] = "killed"
             yield path, facts
 
 
@@ -94,7 +98,8 @@ def left_out(found: Census):
     if found.missing or found.failed:
         yield f"not there: {len(found.missing)} missing, {len(found.failed)} failed"
     if found.damaged:
-        yield f"{len(found.damaged)} damaged and left out, such as {found.damaged[0]}; the sweep does them again"
+        again = "the sweep that made them does them again"
+        yield f"{len(found.damaged)} damaged and left out, such as {found.damaged[0]}; {again}"
 
 
 def verify_folder(folder, quiet=False) -> tuple[list[str], bool]:

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from saddlescope.experiment import find, matching
-from saddlescope.refusal import refuse_unless
+from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.store import make_folder
 from saddlescope.sweep_file import is_sweep_file, read_sweep, sweep_name
 from saddlescope.sweeps import Folder, Plan, Training
@@ -14,7 +14,8 @@ from saddlescope.sweeps.cluster import cluster_executor
 from saddlescope.sweeps.conduct import Tally
 from saddlescope.sweeps.cost import seconds_for
 from saddlescope.sweeps.job import spelled
-from saddlescope.sweeps.running import check_storable, in_hands
+from saddlescope.sweeps.running import check_axes, check_storable, in_hands
+from saddlescope.training.driver import Run
 
 SHOWN = 20  # runs of a kind that a listing shows
 OUT = "saddlescope-results"
@@ -25,7 +26,7 @@ def plan_of(what, axis, where, scale, out) -> tuple[Plan, Path]:
     axes = parse_axes(axis)
     if is_sweep_file(what):
         refuse_unless(scale == "full", "`--quick` is for experiments; a sweep file has its own axes.")
-        plan, name = read_sweep(what, axes, where), sweep_name(what)
+        plan, name = read_sweep(what, axes, where), "" if out is not None else sweep_name(what)
     else:
         refuse_unless(matching(what) == [what], f"`sweep` takes one experiment, {what!r} names {len(matching(what))}.")
         experiment = find(what)
@@ -34,7 +35,10 @@ def plan_of(what, axis, where, scale, out) -> tuple[Plan, Path]:
 
 
 def run_sweep(plan, folder, workers, cluster=None, again=False, max_failures=None, quiet=False) -> Tally:
+    check_axes(plan)
     check_storable(plan)
+    check_observables(plan)
+    check_different(plan)
     make_folder(folder)
     place = Folder(os.path.abspath(folder))
     options = dict(again=again, max_failures=max_failures, quiet=quiet)
@@ -44,6 +48,31 @@ def run_sweep(plan, folder, workers, cluster=None, again=False, max_failures=Non
         return in_hands(plan, place, 0, executor, **options)
 
 
+def check_observables(plan: Plan):
+    """What cannot be read off the first run is found out before ten thousand fail for it."""
+    job = plan.job(plan.points[0])
+    if not isinstance(job, Training) or not job.observe:
+        return
+    try:
+        Run(job.setting, job.observe, job.save_at)
+    except (Refusal, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        names = ", ".join(type(o).__name__ for o in job.observe)
+        reason = str(error) if isinstance(error, Refusal) else f"{type(error).__name__}: {error}"
+        raise Refusal(f"The observables ({names}) cannot be read off the first run: {reason}") from None
+
+
+def check_different(plan: Plan):
+    """In a folder a run is there once, so that two points must not stand for the same."""
+    seen: dict[str, dict] = {}
+    for name, point in zip(plan.names, plan.points, strict=True):
+        if name in seen:
+            raise Refusal(
+                f"The points ({spelled(seen[name])}) and ({spelled(point)}) are the same run: leave out the axis that "
+                "changes nothing."
+            )
+        seen[name] = point
+
+
 def ending(tally: Tally, folder, again) -> str:
     """What a sweep says at its end."""
     parts = [f"{tally.already + tally.done + tally.elsewhere} of {tally.asked} runs done"]
@@ -51,6 +80,7 @@ def ending(tally: Tally, folder, again) -> str:
     parts += [f"{tally.elsewhere} done by another sweep"] if tally.elsewhere else []
     parts += [f"{tally.diverged} diverged"] if tally.diverged else []
     parts += [f"{len(tally.failed)} failed"] if tally.failed else []
+    parts += [f"{tally.missing} missing"] if tally.missing else []
     parts += [f"{duration(tally.cpu_seconds)} of CPU time"] if tally.cpu_seconds > 1 else []
     lines = [", ".join(parts)]
     for point, reason in list(tally.failed.values())[:SHOWN]:
@@ -58,7 +88,7 @@ def ending(tally: Tally, folder, again) -> str:
     if tally.failed:
         more = len(tally.failed) - SHOWN
         lines += [f"  and {more} more; `saddlescope ls {folder} --all` shows them"] if more > 0 else []
-        lines.append(f"  to do only these again: {again} --out {folder} --failed")
+        lines.append(f"  to do only these again: {again}")
     return "\n".join([*lines, f"collect: saddlescope collect {folder} -o sweep.nc --table runs.csv"])
 
 
@@ -78,11 +108,13 @@ def estimate(plan: Plan, folder, workers) -> str:
         return "\n".join(lines)
     rest.sort(key=lambda x: x[0])
     sample = [plan.job(rest[i][1]) for i in sorted({len(rest) // 8, len(rest) // 2, len(rest) - 1})]
-    trained = [job.setting for job in sample if isinstance(job, Training)]
+    trained = [(job.setting, job.observe, job.save_at) for job in sample if isinstance(job, Training)]
     if not trained:
         return "\n".join([*lines, "  these runs train nothing; what they cost is not known before"])
     seconds = sum(w for w, _ in rest) * seconds_for(trained)
     lines.append(f"  CPU time at most {duration(seconds)}, if every run goes to the end of its budget;")
-    lines.append(f"  {duration(seconds / workers)} on {workers} workers. Calibrated on {len(trained)} of the runs.")
+    lines.append(
+        f"  {duration(seconds / workers)} on {workers} workers, and their start. Calibrated on {len(trained)} runs."
+    )
     longest = rest[-1][0] * seconds / sum(w for w, _ in rest)
     return "\n".join([*lines, f"  the longest run: at most {duration(longest)}, at {spelled(rest[-1][1])}"])

@@ -1,6 +1,7 @@
 """Axes as a person writes them, `seed=0..4`, `lr=0.1,0.01`, `target=diagonal`, and the points they span."""
 
 import re
+from collections.abc import Iterable
 from itertools import product
 
 from saddlescope.refusal import refuse_unless
@@ -39,6 +40,9 @@ def crossed(*lists) -> list[dict]:
 
 def checked(axes) -> dict:
     """Tuples of values, none of them twice."""
+    for name, values in axes.items():
+        listed = isinstance(values, Iterable) and not isinstance(values, str)
+        refuse_unless(listed, f"The axis {name!r} needs a list of values, such as ({values!r},).")
     axes = {name: tuple(values) for name, values in axes.items()}
     for name, values in axes.items():
         refuse_unless(
@@ -71,13 +75,17 @@ def parse_axes(texts, seeds=None) -> dict:
 
 def parse_values(text) -> tuple:
     """Values between commas: `1e-2,1e-3`, `0..9`, `uniform,gaussian`."""
-    return tuple(v for part in text.split(",") for v in parse_part(part.strip(), text))
+    values: list = []
+    for part in text.split(","):
+        values += parse_part(part.strip(), text)
+        refuse_unless(len(values) <= MANY, f"An axis has at most {MANY:,} values.")
+    return tuple(values)
 
 
 def parse_part(part, text):
     """A number, a name, or a range with both ends: `0..4`."""
     refuse_unless(part, f"A value is missing between the commas of {text!r}.")
-    if span := re.fullmatch(r"(\d+)\.\.(\d+)", part):
+    if span := re.fullmatch(r"([0-9]{1,18})\.\.([0-9]{1,18})", part):
         first, last = map(int, span.groups())
         refuse_unless(first <= last, f"A range goes upwards, got {part!r} in {text!r}.")
         refuse_unless(last - first < MANY, f"A range has at most {MANY:,} values, got {part!r}.")

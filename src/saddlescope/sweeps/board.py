@@ -6,6 +6,7 @@ a status file, written at most once a second, that is always whole JSON.
 
 import contextlib
 import json
+import math
 import os
 import sys
 import time
@@ -117,6 +118,8 @@ class Board:
 
 
 def duration(seconds) -> str:
+    if not math.isfinite(seconds):
+        return "an unknown time"
     if seconds < 60:
         return f"{seconds:.2g} s"
     minutes, s = divmod(round(seconds), 60)
@@ -130,7 +133,8 @@ def remove_dead(folder):
         facts = read_json(path)
         pid = facts.get("pid") if isinstance(facts, dict) else None
         if not isinstance(pid, int) or not alive(pid):
-            path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                path.unlink()
 
 
 def alive(pid) -> bool:

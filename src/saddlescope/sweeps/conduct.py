@@ -39,6 +39,11 @@ class Tally:
     failed: dict[str, tuple[dict, str]] = field(default_factory=dict)  # name → point, reason
     cpu_seconds: float = 0.0
     stopped: str = ""
+    gave_up: bool = False  # too many failures
+
+    @property
+    def missing(self) -> int:
+        return self.asked - self.already - self.done - self.elsewhere - len(self.failed)
 
 
 class Here(Executor):
@@ -57,12 +62,14 @@ class Here(Executor):
 
 def whole(folder: Folder, names: Sequence[str]) -> tuple[set[str], list[str]]:
     """Which of these are there, every byte checked; and which are damaged and were set aside."""
-    there = folder.names() & set(names)
-    damaged = sorted(name for name in there if not folder.is_whole(name))
-    for name in damaged:
-        folder.set_aside(name)
-        folder.note("damaged shard set aside", run=name)
-    return there - set(damaged), damaged
+    there, damaged = set(), []
+    for name in sorted(folder.names() & set(names)):
+        if folder.is_whole(name):
+            there.add(name)
+        elif folder.set_aside(name):
+            folder.note("damaged shard set aside", run=name)
+            damaged.append(name)
+    return there, damaged
 
 
 def conduct(
@@ -73,6 +80,9 @@ def conduct(
     there, damaged = whole(folder, plan.names)
     known = {name: facts for name, facts in folder.failures().items() if name in unique and name not in there}
     tally = Tally(len(unique), len(there), damaged=damaged)
+    for name in damaged:  # was done once: why it had failed before is over
+        folder.forget_failure(name)
+        known.pop(name, None)
     if not again:
         tally.failed = {name: (unique[name][0], facts["reason"]) for name, facts in known.items()}
     due = [n for n in unique if n not in there and (n in known) == again]
@@ -84,8 +94,7 @@ def conduct(
     mark = keep_plan(folder, plan)
     try:
         flying = ahead or hands(executor)
-        conductor = Conductor(plan, folder, executor, mark, board, tally, max_failures, flying, frozenset(known))
-        conductor.go(deque(todo))
+        Conductor(plan, folder, executor, mark, board, tally, max_failures, flying).go(deque(todo))
     except KeyboardInterrupt:
         board.close("stopped")
         folder.note("stopped", by="Ctrl-C")
@@ -116,12 +125,18 @@ class Conductor:
     tally: Tally
     max_failures: int | None
     ahead: int
-    failed_before: frozenset[str] = frozenset()
     tries: Counter = field(default_factory=Counter)
     flying: dict[Future, Missing] = field(default_factory=dict)
     arrivals: SimpleQueue = field(default_factory=SimpleQueue)
 
     def go(self, todo: deque[Missing]):
+        try:
+            self.work_off(todo)
+        finally:
+            for future in self.flying:
+                future.cancel()
+
+    def work_off(self, todo):
         busy: deque[Missing] = deque()  # another sweep is at these
         while (todo or busy or self.flying) and not self.tally.stopped:
             if not todo and not self.flying:
@@ -132,8 +147,6 @@ class Conductor:
             for future in self.landed():
                 self.settle(future, self.flying.pop(future), todo, busy)
             self.board.look(self.flying.values())
-        for future in self.flying:
-            future.cancel()
 
     def submit(self, m: Missing):
         job = self.plan.take(m.name, m.point)
@@ -161,8 +174,7 @@ class Conductor:
         elif report.state == "failed":
             self.fail(m, report)
         else:
-            if m.name in self.failed_before:
-                self.folder.forget_failure(m.name)
+            self.folder.forget_failure(m.name)
             self.board.finished(m.work)
             self.tally.done += report.state == "done"
             self.tally.elsewhere += report.state == "there"
@@ -196,4 +208,5 @@ class Conductor:
         self.board.finished(m.work, failed=True)
         self.board.say(f"The run at {spelled(m.point)} failed: {report.reason}")
         if self.max_failures is not None and self.board.failed >= self.max_failures:
+            self.tally.gave_up = True
             self.tally.stopped = f"{self.board.failed} runs failed, as many as `--max-failures` allows"

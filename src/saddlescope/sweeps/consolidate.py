@@ -41,8 +41,9 @@ def census(folder: Folder, where: str | None = None) -> Census:
     for name in sorted(present - set(points)):
         points[name] = own_point(folder, name)
     if where:
-        chosen = only([point | {"name": name} for name, point in points.items()], where)
-        points = {point.pop("name"): point for point in chosen}
+        axes = {axis: None for point in points.values() for axis in point}
+        chosen = only([axes | point | {"name": name} for name, point in points.items()], where)
+        points = {point["name"]: points[point["name"]] for point in chosen}
     found = Census(points)
     for name in points:
         if name in present:

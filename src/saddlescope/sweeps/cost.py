@@ -13,7 +13,6 @@ import numpy as np
 
 from saddlescope.nets import Net
 from saddlescope.setting import Setting
-from saddlescope.training import SaveAt
 from saddlescope.training.driver import Run
 
 OVERHEAD = {"fused": 2e4, "jax": 2e5, "flow": 2e6}  # of one step, in multiplications
@@ -36,16 +35,15 @@ def weights(net: Net, inputs: int, outputs: int) -> int:
     return COUNTED[key]
 
 
-def seconds_for(settings: list[Setting], limit=1.0) -> float:
-    """CPU seconds a unit of work, from the first moments of some settings."""
+def seconds_for(records, limit=1.0) -> float:
+    """CPU seconds a unit of work, from the first moments of some runs: settings, what is observed, and when."""
     spent = done = 0.0
-    for setting in settings:
-        run = Run(setting, (), SaveAt())
-        run.advance()  # compiles
-        before, start = run.history.tick, time.process_time()
-        while time.process_time() - start < limit and run.advance():
+    for setting, observe, save_at in records:
+        Run(setting, observe, save_at).advance()  # compiles
+        start = time.process_time()
+        run = Run(setting, observe, save_at)
+        while run.advance() and time.process_time() - start < limit:
             pass
-        if run.history.tick > before:
-            spent += time.process_time() - start
-            done += work(setting) * (run.history.tick - before) / setting.budget
-    return spent / done if done else np.nan
+        spent += time.process_time() - start
+        done += work(setting) * run.history.tick / setting.budget
+    return spent / done

@@ -14,6 +14,7 @@ import json
 import os
 import re
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,8 +23,8 @@ from pathlib import Path
 import xarray as xr
 
 from saddlescope.atomic import PART, atomic_write
-from saddlescope.packed import is_whole, read_packed, write_packed
-from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.packed import Damaged, read_packed, write_packed
+from saddlescope.refusal import Refusal
 from saddlescope.results import Columns
 from saddlescope.shard import columns, decoded, encoded
 
@@ -65,11 +66,12 @@ class Folder:
     def packed(self, name):
         path = self.shard(name)
         arrays, about = read_packed(path)
-        refuse_unless(about.get("name") == name, f"{path} holds another run than its name says.")
+        if about.get("name") != name:
+            raise Damaged(f"{path} holds another run than its name says.")
         return arrays, about
 
     def has(self, name) -> bool:
-        return os.path.exists(self.shard(name))
+        return os.path.isfile(self.shard(name))
 
     def names(self) -> set[str]:
         """All shards that are there, whole or not."""
@@ -78,23 +80,24 @@ class Folder:
     def shard_files(self) -> Iterator[tuple[Path, str]]:
         for part in sorted((self.root / "runs").glob("[0-9a-f]")):
             for file in os.scandir(part):
-                if file.name.endswith(".npz") and not file.name.startswith("."):
+                if file.name.endswith(".npz") and file.name[0] != "." and file.is_file(follow_symlinks=False):
                     yield part, file.name
 
     def is_whole(self, name) -> bool:
-        """Every byte as it was written, under the name it was written for."""
+        """Every byte as it was written, under the name it was written for. An error of the disk is not damage."""
         try:
-            return is_whole(self.shard(name).read_bytes()) and bool(self.packed(name))
-        except (OSError, Refusal):
+            return bool(self.columns(name))
+        except (FileNotFoundError, Damaged):
             return False
 
-    def set_aside(self, name) -> Path:
-        """A damaged shard is kept under another name, so that the run is done again."""
-        path = self.shard(name)
-        other = path.with_suffix(".damaged")
-        with contextlib.suppress(FileNotFoundError):
-            os.replace(path, other)
-        return other
+    def set_aside(self, name) -> bool:
+        """Keep a damaged shard under another name, so that the run is done again. Not while another is at that run."""
+        with self.lock(name) as ours:
+            if not ours or self.is_whole(name):
+                return False
+            with contextlib.suppress(FileNotFoundError):
+                os.replace(self.shard(name), self.shard(name).with_suffix(".damaged"))
+            return True
 
     # ---- Runs under way ----
 
@@ -105,24 +108,20 @@ class Folder:
     @contextmanager
     def lock(self, name):
         """Whether this run is ours to do. The lock ends with the process that holds it, however that ends."""
-        if fcntl is None:
-            yield True
-            return
-        descriptor, place = lock_file(str(self.root)), int(name[:15], 16)
+        key = str(self.root), name
+        with HOLDING:
+            if key in HELD or not take_lock(*key):
+                ours = False
+            else:
+                ours = True
+                HELD.add(key)
         try:
-            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
-        except BlockingIOError:
-            yield False
-            return
-        except OSError as error:
-            if error.errno in (errno.EACCES, errno.EAGAIN):
-                yield False
-                return  # and where a file system has no locks, every run is ours
-        try:
-            yield True
+            yield ours
         finally:
-            with contextlib.suppress(OSError):
-                fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, place)
+            if ours:
+                with HOLDING:
+                    HELD.discard(key)
+                    leave_lock(*key)
 
     # ---- Failures, journal, old files ----
 
@@ -140,11 +139,12 @@ class Folder:
         for path in sorted((self.root / "failed").glob("*.json")):
             facts = read_json(path)
             if NAME.fullmatch(path.stem) and isinstance(facts, dict):
-                found[path.stem] = {"reason": "?", "point": {}, "details": ""} | facts
+                found[path.stem] = facts | {"reason": str(facts.get("reason", "?")).replace("\n", " ")}
         return found
 
     def forget_failure(self, name):
-        self.failure_file(name).unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(f"{self.root}/failed/{name}.json")
 
     def note(self, event, **facts):
         """One line in the journal. It is a diary, not a ledger: a full disk must not stop a run for it."""
@@ -158,7 +158,7 @@ class Folder:
 
     def sweep_up(self):
         """Remove what killed processes left: half-written files older than an hour."""
-        for pattern in (f"runs/*/.*{PART}", f"*/.*{PART}"):
+        for pattern in (f"runs/*/.*{PART}", f"*/.*{PART}", f".*{PART}"):
             for path in self.root.glob(pattern):
                 with contextlib.suppress(OSError):
                     if time.time() - path.stat().st_mtime > OLD:
@@ -174,7 +174,26 @@ def opened(path, flags) -> int:
         return os.open(path, flags, 0o644)
 
 
+# A lock of a file belongs to a process, not to a thread: what this process holds is written down beside it.
 LOCKS: dict[str, int] = {}
+HELD: set[tuple[str, str]] = set()
+HOLDING = threading.Lock()
+
+
+def take_lock(root, name) -> bool:
+    if fcntl is None:
+        return True
+    try:
+        fcntl.lockf(lock_file(root), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, int(name[:15], 16))
+    except OSError as error:  # where a file system has no locks, every run is ours
+        return error.errno not in (errno.EACCES, errno.EAGAIN)
+    return True
+
+
+def leave_lock(root, name):
+    if fcntl is not None:
+        with contextlib.suppress(OSError):
+            fcntl.lockf(lock_file(root), fcntl.LOCK_UN, 1, int(name[:15], 16))
 
 
 def lock_file(root) -> int:

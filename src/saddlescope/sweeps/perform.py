@@ -51,15 +51,16 @@ def done(folder, job, name, point):
         run = job.do(checkpoint)
     except DamagedCheckpoint as error:
         folder.note("checkpoint set aside", run=name, reason=str(error))
-        folder.partial(name).unlink()
+        os.replace(folder.partial(name), folder.partial(name).with_suffix(".damaged"))
         run = job.do(checkpoint)
+    single = {k: v.values.item() for k, v in run.variables.items() if k in ("cpu_seconds", "status") and v.ndim == 0}
+    report = Report("done", cpu_seconds=float(single.get("cpu_seconds", 0)), status=str(single.get("status", "")))
     folder.write(name, run, point)
     if checkpoint is not None:
         with suppress(FileNotFoundError):
             os.unlink(checkpoint)
-    facts = {key: run.variables[key].values.item() for key in ("cpu_seconds", "status") if key in run.variables}
     folder.note("done", run=name)
-    return Report("done", **facts)
+    return report
 
 
 def failure(error):

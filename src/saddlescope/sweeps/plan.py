@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from saddlescope.atomic import atomic_write
+from saddlescope.progress import Progress
 from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.results import WORD
+from saddlescope.sweeps.axes import spelled
 from saddlescope.sweeps.folder import NAME, Folder, plain, read_json
 
 KEPT = 5000  # jobs kept from the survey
@@ -29,12 +32,23 @@ class Plan:
     def surveyed(self) -> list[tuple[str, float]]:
         """Name and work of every point. Each job is made once, so that a bad point is refused before the first run."""
         found = []
-        for point in self.points:
-            job = self.job(point)
-            found.append((job.name, job.work))
-            if len(found) <= KEPT:
-                self.kept[found[-1][0]] = job
+        with Progress("planning", len(self.points)) as bar:
+            for i, point in enumerate(self.points):
+                job, name, work = self.look_at(point)
+                found.append((name, work))
+                if i < KEPT:
+                    self.kept[name] = job
+                bar(i + 1)
         return found
+
+    def look_at(self, point):
+        try:
+            job = self.job(point)
+            return job, job.name, job.work
+        except Refusal:
+            raise
+        except (ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
+            raise Refusal(f"Nothing can be run at {spelled(point)} ({type(error).__name__}: {error}).") from None
 
     @cached_property
     def kept(self) -> "dict[str, Job]":
@@ -55,7 +69,8 @@ def keep_plan(folder: Folder, plan: Plan) -> str:
     columns = {axis: [plain(point.get(axis)) for point in plan.points] for axis in axes}
     data = json.dumps({"title": plan.title, "axes": columns, "names": plan.names}).encode()
     place = f"plans/{hashlib.sha256(data).hexdigest()[:20]}.json"
-    if not (folder.root / place).exists():
+    path = folder.root / place
+    if not path.is_file() or path.read_bytes() != data:
         with atomic_write(folder.root / place, flush=folder.lasting) as file:
             file.write(data)
     return place
@@ -70,14 +85,26 @@ def planned(folder: Folder) -> dict[str, dict]:
     return found
 
 
+def is_value(value) -> bool:
+    """Whether an axis can have it: text, a number that an array holds, true, false or nothing."""
+    if isinstance(value, str):
+        return "\0" not in value and not any(0xD800 <= ord(c) <= 0xDFFF for c in value)
+    return value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**63)
+
+
 def read_plan(path: Path) -> list[tuple[str, dict]]:
     """Names and points of one plan, if the file is the one that was written."""
     damaged = f"{path} is damaged: its bytes are not those that were written. Delete it; the sweep writes it again."
-    refuse_unless(hashlib.sha256(path.read_bytes()).hexdigest()[:20] == path.stem, damaged)
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise Refusal(f"{path} cannot be read ({error.strerror}).") from None
+    refuse_unless(hashlib.sha256(text).hexdigest()[:20] == path.stem, damaged)
     data = read_json(path)
     names, axes = (data.get(key) if isinstance(data, dict) else None for key in ("names", "axes"))
     if not isinstance(names, list) or not isinstance(axes, dict):
         raise Refusal(damaged)
     lists = all(isinstance(values, list) and len(values) == len(names) for values in axes.values())
+    lists = lists and all(WORD.fullmatch(axis) and all(map(is_value, values)) for axis, values in axes.items())
     refuse_unless(lists and all(isinstance(n, str) and NAME.fullmatch(n) for n in names), damaged)
     return [(name, {axis: values[i] for axis, values in axes.items()}) for i, name in enumerate(names)]

@@ -12,10 +12,13 @@ import pickle
 import queue
 import signal
 import threading
+import time
 from concurrent.futures import Executor, Future
+from multiprocessing.reduction import ForkingPickler
 
 from saddlescope import ONE_THREAD
 from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.training.driver import STOP
 
 CANNOT_START = (
     "A worker process ended before its first job: it was killed, or started this script again because the script does "
@@ -46,7 +49,7 @@ class Workers(Executor):
         refuse_unless(count >= 1, f"`workers` must be a positive number of processes, got {count}.")
         self.count = count
         self.jobs: queue.SimpleQueue = queue.SimpleQueue()
-        self.stopping = False
+        self.stopping = self.closed = False
         self.share = memory_of_machine() // 2 // count
         self.workers: list[Worker | None] = [None] * count
         self.threads = [threading.Thread(target=self.serve, args=(i,), daemon=True) for i in range(count)]
@@ -54,6 +57,8 @@ class Workers(Executor):
             thread.start()
 
     def submit(self, fn, /, *args, **kwargs) -> Future:
+        if self.closed:
+            raise RuntimeError("these workers have been shut down")
         future: Future = Future()
         self.jobs.put((future, fn, args, kwargs))
         return future
@@ -66,8 +71,15 @@ class Workers(Executor):
                 future.cancel()
                 continue
             try:
+                message = ForkingPickler.dumps(call)
+            except Exception as error:
+                future.set_exception(error)
+                continue
+            try:
                 worker = self.workers[i] = self.workers[i] or Worker()
-                good, value, memory = worker.do(call)
+                if self.stopping:
+                    raise WorkerLost(None)
+                good, value, memory = worker.do(message)
             except BaseException as error:
                 self.drop(i)
                 future.set_exception(error)
@@ -83,6 +95,7 @@ class Workers(Executor):
             worker.close()
 
     def shutdown(self, wait=True, *, cancel_futures=False):
+        self.closed = True
         if cancel_futures:
             with contextlib.suppress(queue.Empty):
                 while (item := self.jobs.get_nowait()) is not None:
@@ -95,15 +108,18 @@ class Workers(Executor):
     def stop(self):
         """Ask every worker to write its checkpoint and end; then be sure of it."""
         self.stopping = True
+        self.shutdown(wait=False, cancel_futures=True)
         for worker in self.workers:
             if worker is not None:
                 worker.process.terminate()
-        self.shutdown(wait=False, cancel_futures=True)
+        end = time.monotonic() + GRACE
         for thread in self.threads:
-            thread.join(GRACE)
+            thread.join(max(0.0, end - time.monotonic()))
         for worker in self.workers:
             if worker is not None:
                 worker.process.kill()
+        for thread in self.threads:
+            thread.join(1)
 
 
 class Worker:
@@ -113,21 +129,25 @@ class Worker:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=work_through, args=(theirs,), daemon=True)
-        with ENVIRONMENT, one_thread_each():
-            self.process.start()
-        theirs.close()
+        try:
+            with ENVIRONMENT, one_thread_each():
+                self.process.start()
+        except OSError as error:
+            raise Refusal(f"A worker process cannot be started ({error}).") from None
+        finally:
+            theirs.close()
         try:
             self.pipe.recv()
         except (EOFError, ConnectionError):
             self.process.join(GRACE)
             raise Refusal(CANNOT_START) from None
 
-    def do(self, call):
+    def do(self, message):
         """(whether it went well, value or error, bytes of memory in use)"""
         try:
-            self.pipe.send(call)
+            self.pipe.send_bytes(message)
             return self.pipe.recv()
-        except (EOFError, ConnectionError):
+        except (EOFError, OSError):
             self.process.join(GRACE)
             raise WorkerLost(self.process.exitcode) from None
 
@@ -140,14 +160,15 @@ class Worker:
 
 def work_through(pipe):
     """The life of a worker: jobs from the pipe until it closes. Ctrl-C is its parent's to handle."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, leave)
-    threading.Thread(target=leave_with_parent, daemon=True).start()
-    pipe.send("ready")
     with contextlib.suppress(EOFError, ConnectionError, KeyboardInterrupt):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, leave)
+        threading.Thread(target=leave_with_parent, daemon=True).start()
+        pipe.send("ready")
         while True:
-            function, args, kwargs = pipe.recv()
+            message = pipe.recv_bytes()
             try:
+                function, args, kwargs = pickle.loads(message)  # of our parent, who is no stranger
                 pipe.send((True, function(*args, **kwargs), memory_in_use()))
             except Exception as error:  # of the job, or a value that cannot be sent
                 pipe.send((False, sendable(error), memory_in_use()))
@@ -165,6 +186,7 @@ def sendable(error):
 def leave(*_):
     """As Ctrl-C would: training writes its checkpoint on the way out. Once is enough."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    STOP.set()
     raise KeyboardInterrupt
 
 

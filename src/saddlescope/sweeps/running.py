@@ -9,8 +9,9 @@ from functools import partial
 import xarray as xr
 
 from saddlescope.observables.observable import Observable
-from saddlescope.refusal import Refusal, refuse_unless
-from saddlescope.results import collect
+from saddlescope.refusal import Refusal, refuse_unless, refuse_unless_kind
+from saddlescope.results import RAGGED, WORD, collect
+from saddlescope.setting import Setting
 from saddlescope.sweeps.axes import spelled
 from saddlescope.sweeps.conduct import Here, Tally, conduct
 from saddlescope.sweeps.folder import Folder
@@ -18,6 +19,8 @@ from saddlescope.sweeps.job import Training, at
 from saddlescope.sweeps.plan import Plan
 from saddlescope.sweeps.pool import Workers
 from saddlescope.training import SaveAt
+
+NAMES = {*RAGGED, "run", "loss", "learning_rate", "step_loss", "finite", "length", "saved_length", "event_length"}
 
 
 def sweep(
@@ -30,18 +33,25 @@ def sweep(
     many processes; `executor` is any `concurrent.futures.Executor` whose workers see the folder.
     """
     observe = (observe,) if isinstance(observe, Observable) else tuple(observe)
+    for o in observe:
+        refuse_unless_kind(o, Observable, "`observe` takes observables such as FullLoss()")
+    refuse_unless(len(points := list(points)) > 0, "There is nothing to run: the list of points is empty.")
     record = observe, SaveAt() if save_at is None else save_at, per_step
-    plan = Plan(title, list(points), partial(training, setting, *record))
+    plan = Plan(title, points, partial(training, setting, *record))
     return carry_out(plan, folder, workers, executor, quiet)
 
 
 def training(setting, observe, save_at, per_step, point):
-    return Training(at(setting, **point), observe, save_at, per_step)
+    made = at(setting, **point)
+    refuse_unless_kind(made, Setting, "`setting` must be a function that makes a Setting")
+    return Training(made, observe, save_at, per_step)
 
 
 def carry_out(plan: Plan, folder=None, workers=1, executor: Executor | None = None, quiet=False) -> xr.Dataset:
     """Do all of a plan and put its runs together, in the order of its points."""
-    refuse_unless(workers >= 1, f"`workers` must be a positive number of processes, got {workers}.")
+    count = isinstance(workers, int) and workers >= 1
+    refuse_unless(count, f"`workers` must be a positive number of processes, got {workers!r}.")
+    check_axes(plan)
     with kept(folder) as place:
         if folder is not None:
             check_storable(plan)
@@ -75,6 +85,15 @@ def kept(folder):
         return
     with tempfile.TemporaryDirectory(prefix="saddlescope-") as scratch:
         yield Folder(scratch, lasting=False)
+
+
+def check_axes(plan: Plan):
+    """Refuse an axis that collecting could not name, before the first run and not after the last."""
+    job = plan.job(plan.points[0]) if plan.points else None
+    own = {o.name for o in job.observe} if isinstance(job, Training) else set()
+    for axis in {a: None for p in plan.points[:1] for a in p}:
+        taken = axis in own or axis in NAMES or not WORD.fullmatch(axis)
+        refuse_unless(not taken, f"An axis cannot be called {axis!r}: the results use that name, or it is no word.")
 
 
 def check_storable(plan: Plan):

@@ -29,11 +29,13 @@ def row(point: dict, name: str, run: Columns) -> dict:
     """A run in single numbers and words."""
     found: dict = {**point, "name": name}
     for key, (dims, values) in run.items():
+        if not dims and key in point:
+            continue
         if not dims:
             found[key] = values.item()
         elif dims == ("saved",) and values.dtype.kind in "fiub" and not key.startswith("saved_"):
             found[key] = values[-1].item() if values.size else None
-    if "loss" in run and run["loss"][0][0] in TICKS:
+    if "loss" in run and run["loss"][0] and run["loss"][0][0] in TICKS:
         loss = run["loss"][1]
         finite = loss[np.isfinite(loss)]
         found |= {"length": len(loss), "last_loss": loss[-1].item() if loss.size else None,
@@ -70,6 +72,8 @@ def unified(values):
     given = [v for v in values if v is not None]
     if any(isinstance(v, str) for v in given) and not all(isinstance(v, str) for v in given):
         return [None if v is None else str(v) for v in values]
-    if any(isinstance(v, float) for v in given) and any(type(v) is int for v in given):
+    numbers = {type(v) for v in given}
+    wide = any(isinstance(v, int) and abs(v) >= 2**63 for v in given)
+    if (float in numbers and len(numbers) > 1) or wide:
         return [None if v is None else float(v) for v in values]
     return values

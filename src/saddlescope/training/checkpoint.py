@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from saddlescope import numerics
-from saddlescope.packed import BROKEN, read_packed, write_packed
+from saddlescope.packed import BROKEN, Damaged, read_packed, write_packed
 from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.training.history import History
 
@@ -43,7 +43,10 @@ def read_checkpoint(path, run):
         about.get("who") == identity(run),
         f"The checkpoint {path} belongs to another setting, engine or record; give each run its own file.",
     )
-    return restored(path, arrays, run.state)
+    state, history = restored(path, arrays, run.state)
+    if history.tick > run.setting.budget:
+        raise DamagedCheckpoint(path, "it is beyond the end of the run")
+    return state, history
 
 
 def read_instant(path, setting, engine):
@@ -61,7 +64,7 @@ def read_instant(path, setting, engine):
 def read_arrays(path):
     try:
         return read_packed(path)
-    except Refusal as error:
+    except Damaged as error:
         raise DamagedCheckpoint(path, error) from None
 
 
@@ -69,8 +72,9 @@ def restored(path, arrays, template):
     """State and history from a checkpoint's arrays, if they have the shapes of this run's."""
     leaves, tree = jax.tree.flatten(template)
     try:
-        state = [arrays[f"state.{i}"].astype(x.dtype) for i, x in enumerate(leaves)]
-        refuse_unless(all(s.shape == x.shape for s, x in zip(state, leaves, strict=True)), "other shapes")
+        state = [arrays[f"state.{i}"] for i in range(len(leaves))]
+        alike = all(s.shape == x.shape and s.dtype == x.dtype for s, x in zip(state, leaves, strict=True))
+        refuse_unless(alike, "its state is another net's")
         return jax.tree.unflatten(tree, jax.tree.map(jax.numpy.asarray, state)), History.of(arrays)
     except BROKEN as error:
         raise DamagedCheckpoint(path, error) from None

@@ -1,5 +1,6 @@
 """The driver: owns the schedule, events, observables, checkpoints and progress of one run, whatever the engine."""
 
+import threading
 import time
 
 import jax.numpy as jnp
@@ -20,7 +21,9 @@ from saddlescope.training.save_at import SaveAt
 
 CALL_SECONDS = 0.25  # aim of one engine call, so that progress and checkpoints come often
 CHECKPOINT_SECONDS = 5
-KEPT = ("loss", "learning_rate", "step_loss", "status", "setting", "hash", "engine", "cpu_seconds", "wall_seconds")
+STOP = threading.Event()  # set where a signal ends a process: Python may drop the exception that its handler raises
+KEPT = ("loss", "learning_rate", "step_loss", "status", "setting", "hash", "engine", "cpu_seconds", "wall_seconds",
+        "aliased")  # fmt: skip
 
 
 def engine_for(setting):
@@ -54,6 +57,8 @@ def train(
     try:
         with Progress(setting.tick, setting.budget, quiet) as bar:
             while run.advance():
+                if STOP.is_set():
+                    raise KeyboardInterrupt
                 bar(run.history.tick, run.line())
                 if checkpoint is not None and time.monotonic() - written > CHECKPOINT_SECONDS:
                     write_checkpoint(checkpoint, run)
@@ -107,7 +112,9 @@ class Run:
             return False
         wall, cpu = time.perf_counter(), time.process_time()
         if h.tick == 0 and 0 in self.save_at.ticks and not h.saved_ticks:
+            self.whole = False
             self.save("time")
+            self.whole = True
         state, rows = self.engine.advance(self.state, h.tick, self.ticks_ahead(), h.lr)
         self.whole, self.state = False, state
         short = time.perf_counter() - wall < CALL_SECONDS
@@ -185,6 +192,6 @@ class Run:
         s = self.setting
         result = self.history.dataset(s.tick, self.observe, setting=s.to_json(), hash=s.hash, engine=self.engine.name)
         result.attrs["numerics"] = numerics.VERSION
-        if s.task.aliased:
-            result.attrs["aliased"] = "the target is faster than its samples can show"
+        if s.task.aliased:  # the target is faster than its samples can show
+            result = result.assign(aliased=True)
         return result

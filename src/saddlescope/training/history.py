@@ -1,6 +1,6 @@
 """What a run has recorded so far, and how it goes to a file and to a labelled dataset."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 import xarray as xr
@@ -48,14 +48,24 @@ class History:
 
     @staticmethod
     def of(arrays):
-        history = History()
+        """From such arrays; ValueError where they are not those of a history."""
+        history, known = History(), {f.name: f.type for f in fields(History) if f.name != "saved"}
         for key, value in arrays.items():
             kind, _, name = key.partition(".")
             if kind == "saved":
                 history.saved[name] = list(value)
             elif kind == "history":
+                check_field(name, known.get(name), value)
                 setattr(history, name, list(value) if name == "step_losses" else value.tolist())
+        history.check()
         return history
+
+    def check(self):
+        pairs = (self.losses, self.lrs), (self.event_ticks, self.event_kinds), (self.saved_ticks, self.saved_reasons)
+        lengths = all(len(a) == len(b) for a, b in pairs) and len(self.step_losses) in (0, len(self.losses))
+        ends = self.status.partition(" ")[0].rstrip(":") in ("running", "finished", "stopped", "diverged")
+        if not (lengths and ends and all(len(v) == len(self.saved_ticks) for v in self.saved.values())):
+            raise ValueError("its parts do not fit together")
 
     def dataset(self, tick: str, observe: tuple[Observable, ...], **about) -> xr.Dataset:
         """One run. Dimensions: `step` or `epoch` for what is kept at each, `saved` for observables, `event`."""
@@ -78,6 +88,16 @@ class History:
             "event_kind": ("event", np.asarray(self.event_kinds, object)),
         }
         return xr.Dataset(variables, coords)
+
+
+def check_field(name, kind, value):
+    """Whether an array can be this field: numbers, or text; a list, or one."""
+    wanted = str(kind)
+    shape = 2 if "ndarray" in wanted else int("list" in wanted)
+    letters = "U" if "str" in wanted else "b" if "bool" in wanted else "iu" if "int" in wanted else "f"
+    empty = value.size == 0  # numpy makes floats of an empty list
+    if kind is None or (not empty and (value.ndim != shape or value.dtype.kind not in letters)):
+        raise ValueError(f"{name!r} is not of a history")
 
 
 def labelled(saved: dict[str, np.ndarray], observe: tuple[Observable, ...]) -> dict:
