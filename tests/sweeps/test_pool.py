@@ -111,6 +111,39 @@ def test_an_unguarded_script_is_told_so(tmp_path):
     assert "if __name__ == '__main__':" in ended.stderr.splitlines()[-1]
 
 
+def test_a_job_that_the_worker_cannot_understand_is_told_in_words(tmp_path, monkeypatch, pool):
+    """As a function typed at a prompt: it can be sent, but not found at the other side."""
+    import sweep_jobs
+
+    def typed():
+        return 1
+
+    typed.__module__, typed.__qualname__ = "sweep_jobs", "typed"
+    monkeypatch.setattr(sweep_jobs, "typed", typed, raising=False)
+    first = pool.submit(pid).result()
+    with pytest.raises(AttributeError, match="typed"):
+        pool.submit(typed).result()
+    assert pool.submit(pid).result() == first, "the worker lives on"
+
+
+def test_nothing_is_accepted_after_the_end():
+    pool = Workers(1)
+    pool.shutdown()
+    with pytest.raises(RuntimeError, match="shut down"):
+        pool.submit(pid)
+
+
+def test_stopping_while_workers_start_is_quick():
+    pool = Workers(2)
+    job = pool.submit(wait_for_end)
+    time.sleep(0.15)
+    start = time.monotonic()
+    pool.stop()
+    assert time.monotonic() - start < 15
+    with pytest.raises((WorkerLost, Exception)):
+        job.result(timeout=1)
+
+
 def test_no_workers_are_refused():
     with pytest.raises(Refusal, match="positive number of processes, got 0"):
         Workers(0)

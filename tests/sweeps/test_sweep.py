@@ -195,6 +195,68 @@ def test_failures_of_a_sweep_in_python_are_refused_with_the_first_reason():
         carry_out(plan(3, {1: "raise"}), quiet=True)
 
 
+def test_an_axis_that_cannot_be_collected_is_refused_before_the_first_run(tmp_path):
+    for name in ("loss", "full_loss", "finite", "saved", "two words"):
+        with pytest.raises(Refusal, match="An axis cannot be called"):
+            sweep(lambda **p: setting(0), [{name: 1}], FullLoss(), every(5, 10), folder=tmp_path)
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: sweep(setting, []), "list of points is empty"),
+        (lambda: sweep(setting, grid(seed=(0,)), "FullLoss"), "takes observables such as"),
+        (lambda: sweep(lambda seed: 3, grid(seed=(0,))), "makes a Setting"),
+        (lambda: sweep(setting, grid(seed=(0,)), workers="2"), "positive number of processes, got '2'"),
+        (lambda: grid(init="uniform"), "needs a list of values"),
+        (lambda: grid(lr=0.1), "needs a list of values"),
+    ],
+)
+def test_misuse_in_python_is_one_sentence(call, sentence):
+    with pytest.raises(Refusal, match=sentence):
+        call()
+
+
+def test_an_error_of_the_disk_is_not_damage(tmp_path, monkeypatch):
+    folder = Folder(tmp_path)
+    conduct(plan(2), folder, Here(), quiet=True)
+
+    def unreadable(self):
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("pathlib.Path.read_bytes", unreadable)
+        with pytest.raises(OSError, match="Input/output"):
+            conduct(plan(2), folder, Here(), quiet=True)
+    assert conduct(plan(2), folder, Here(), quiet=True).already == 2
+
+
+def test_a_shard_that_another_sweep_is_at_is_left_alone(tmp_path):
+    folder, name = Folder(tmp_path), Act(0).name
+    conduct(plan(1), folder, Here(), quiet=True)
+    good = folder.shard(name).read_bytes()
+    folder.shard(name).write_bytes(good[:-3])
+    with folder.lock(name) as ours:
+        assert ours
+        assert not folder.set_aside(name)
+        with folder.lock(name) as twice:
+            assert not twice, "not even another thread of this process"
+    folder.shard(name).write_bytes(good)
+    assert not folder.set_aside(name), "it was mended meanwhile"
+    assert folder.has(name)
+
+
+def test_an_old_failure_does_not_keep_a_damaged_run_from_being_done(tmp_path):
+    folder, name = Folder(tmp_path), Act(0).name
+    conduct(plan(1), folder, Here(), quiet=True)
+    folder.record_failure(name, {"seed": 0}, "long ago")
+    folder.shard(name).write_bytes(b"nothing")
+    tally = conduct(plan(1), folder, Here(), quiet=True)
+    assert (tally.done, tally.failed) == (1, {})
+    assert not folder.failures()
+
+
 LONG = """
 import sys
 sys.path.insert(0, sys.argv[1])

@@ -70,31 +70,48 @@ def test_a_sweep_from_file_to_table(saddlescope, file, tmp_path):
     assert "5 runs are whole" in saddlescope("verify", folder.root)[1]
 
 
-FAILS = """
-observe = ["TestError"]  # but there is no curve to test on
-[setting]
-task = {class = "LinearTeacher", matrix = [[1, 0], [0, 0.5]], covariance = [[1, 1], [1, 4]]}
-net = {class = "LinearUnits", units = 10, scale = 1e-3}
-optimiser = {class = "GradientDescent", lr = 0.01}
-steps = 10
-[axes]
-seed = "0..2"
-"""
+FAILS = SMALL.replace("L = 1", 'L = "2,1"').replace('"TestError"', '{class = "ChannelPartials", blocks = [2]}')
 
 
 def test_failures_give_status_1_and_say_how_to_go_on(saddlescope, file, tmp_path):
-    status, out, err = saddlescope("sweep", file(FAILS), "--workers", "1", "--out", "o")
+    """A net of depth 1 has no block 2; the first point, of depth 2, has."""
+    status, out, err = saddlescope("sweep", file(FAILS), "--workers", "1", "--out", "o", "--where", "seed < 2")
     assert status == 1
-    assert "0 of 3 runs done, 3 failed" in out
-    assert out.count("failed at seed = ") == 3
-    assert "saddlescope sweep small.toml --out o --failed" in out
-    assert err.count("The run at seed = ") == 3
-    assert "0 done, 3 failed, 0 missing" in saddlescope("ls", "o")[1]
-    status, out, err = saddlescope(
-        "sweep", file(FAILS), "--workers", "1", "--out", "o", "--failed", "--max-failures", "1"
-    )
-    assert status == 2
+    assert "2 of 4 runs done, 2 failed" in out
+    assert out.count("failed at factor = 1") == 2
+    assert "saddlescope sweep small.toml --where 'seed < 2' --workers 1 --out o --failed" in out
+    assert err.count("The run at factor = 1") == 2
+    assert "2 done, 2 failed, 0 missing" in saddlescope("ls", "o")[1]
+    again = "--failed", "--max-failures", "1"
+    status, out, err = saddlescope("sweep", file(FAILS), "--workers", "1", "--out", "o", *again)
+    assert status == 1
     assert "as many as `--max-failures` allows" in err
+    status, out, err = saddlescope("sweep", file(FAILS.replace('"2,1"', "1")), "--out", "p")
+    assert status == 2
+    assert "cannot be read off the first run" in err, "what fails everywhere is found out before the first run"
+
+
+def test_short_runs_are_estimated_too(saddlescope, file):
+    status, out, _ = saddlescope("sweep", file(SMALL.replace("epochs = 30", "epochs = 3")), "--dry-run")
+    assert status == 0
+    assert "CPU time at most" in out
+
+
+def test_the_engine_can_be_swept_and_collected(saddlescope, file, tmp_path):
+    text = SMALL.replace('seed = "0..3"', 'engine = ["fused", "jax"]')
+    assert saddlescope("sweep", file(text), "--out", "e", "--workers", "1")[0] == 0
+    status, _, err = saddlescope("collect", "e", "-o", "e.nc", "--table", "e.csv")
+    assert status == 0, err
+    from saddlescope import load_results
+
+    assert load_results(tmp_path / "e.nc").measured["engine"].values.tolist() == ["fused", "jax"]
+
+
+@pytest.mark.parametrize("key", ["simplicity.thm1_ii", "valleys.halving"])
+def test_experiments_are_swept_and_tabulated(saddlescope, key):
+    words = "--quick", "--axis", "seed=0", "--workers", "1", "--out", "o"
+    assert saddlescope("sweep", key, *words)[0] == 0
+    assert saddlescope("collect", "o", "-o", "o.nc", "--table", "o.csv")[0] == 0
 
 
 def test_a_run_that_diverges_is_a_result(saddlescope):
@@ -105,6 +122,7 @@ def test_a_run_that_diverges_is_a_result(saddlescope):
 
 
 BAD = {
+    "the same run twice": (("sweep", "small.toml", "--axis", "lr=1,1.0"), "are the same run"),
     "no file": (("sweep", "nothing.toml"), "There is no sweep file nothing.toml"),
     "no key": (("sweep", "valleys.halvin"), "Did you mean 'valleys.halving'?"),
     "a paper": (("sweep", "simplicity"), "takes one experiment"),

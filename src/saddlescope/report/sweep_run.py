@@ -113,8 +113,7 @@ def estimate(plan: Plan, folder, workers) -> str:
         return "\n".join([*lines, "  these runs train nothing; what they cost is not known before"])
     seconds = sum(w for w, _ in rest) * seconds_for(trained)
     lines.append(f"  CPU time at most {duration(seconds)}, if every run goes to the end of its budget;")
-    lines.append(
-        f"  {duration(seconds / workers)} on {workers} workers, and their start. Calibrated on {len(trained)} runs."
-    )
+    wall = duration(seconds / workers)
+    lines.append(f"  {wall} on {workers} workers, beside their start. Calibrated on {len(trained)} of the runs.")
     longest = rest[-1][0] * seconds / sum(w for w, _ in rest)
     return "\n".join([*lines, f"  the longest run: at most {duration(longest)}, at {spelled(rest[-1][1])}"])
