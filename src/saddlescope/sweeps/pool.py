@@ -18,7 +18,7 @@ from multiprocessing.reduction import ForkingPickler
 
 from saddlescope import ONE_THREAD
 from saddlescope.refusal import Refusal, refuse_unless
-from saddlescope.training.driver import STOP
+from saddlescope.training.driver import LOOPING, STOP
 
 CANNOT_START = (
     "A worker process ended before its first job: it was killed, or started this script again because the script does "
@@ -187,7 +187,8 @@ def leave(*_):
     """As Ctrl-C would: training writes its checkpoint on the way out. Once is enough."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     STOP.set()
-    raise KeyboardInterrupt
+    if not LOOPING.is_set():
+        raise KeyboardInterrupt
 
 
 def leave_with_parent():

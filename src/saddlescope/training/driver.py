@@ -21,7 +21,9 @@ from saddlescope.training.save_at import SaveAt
 
 CALL_SECONDS = 0.25  # aim of one engine call, so that progress and checkpoints come often
 CHECKPOINT_SECONDS = 5
-STOP = threading.Event()  # set where a signal ends a process: Python may drop the exception that its handler raises
+# A signal's handler sets STOP, and raises only where nothing is LOOPING: the loop of `train` ends between two calls of
+# its engine, where a checkpoint can be written, and the stop is not lost where Python drops exceptions.
+STOP, LOOPING = threading.Event(), threading.Event()
 KEPT = ("loss", "learning_rate", "step_loss", "status", "setting", "hash", "engine", "cpu_seconds", "wall_seconds",
         "aliased")  # fmt: skip
 
@@ -54,6 +56,7 @@ def train(
         refuse_unless(storable(setting.to_json()), "A setting with a lambda runs but is not stored: name it.")
         run.state, run.history = read_checkpoint(checkpoint, run) or (run.state, run.history)
     written = time.monotonic()
+    LOOPING.set()
     try:
         with Progress(setting.tick, setting.budget, quiet) as bar:
             while run.advance():
@@ -64,6 +67,7 @@ def train(
                     write_checkpoint(checkpoint, run)
                     written = time.monotonic()
     finally:  # done, or stopped by Ctrl-C: either way the run can go on from here
+        LOOPING.clear()
         if checkpoint is not None and run.whole and (keep_last or not run.over):
             write_checkpoint(checkpoint, run)
     return run.dataset()
