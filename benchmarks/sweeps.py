@@ -1,6 +1,6 @@
 """What a sweep costs beyond its runs, and how it scales.
 
-    python benchmarks/sweeps.py [--rounds 5] [--json benchmarks/sweeps.json]
+    python benchmarks/sweeps.py [--rounds 5] [--parts overhead scaling …] [--json benchmarks/sweeps.json]
 
 - Overhead: runs that take exactly 5 ms of CPU time each (a real setting, a real record; in place of training the worker
   counts its own CPU clock down). What 2,000 of them cost in all processes beyond the same in a plain loop is store and
@@ -12,7 +12,6 @@
 import argparse
 import json
 import resource
-import shutil
 import statistics
 import subprocess
 import sys
@@ -37,6 +36,7 @@ from saddlescope.training import train
 
 SPIN = 5e-3  # CPU seconds of a run
 CURVES, STEPS = 12, 1000
+PARTS = ("overhead", "scaling", "collecting", "memory")
 
 
 def short(seed):
@@ -79,7 +79,8 @@ def spin(runs, folder):
     pool = Workers(2)
     conduct(Plan("spin", grid(seed=range(runs)), lambda p: Spin(short(p["seed"]))), Folder(folder), pool, quiet=True)
     pool.shutdown()
-    print(time.process_time())  # of the conducting process alone
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(time.process_time(), used)  # of the conducting process alone: CPU seconds, largest memory in MB
 
 
 def plain(runs):
@@ -118,16 +119,6 @@ def here(*words):
     return measured(__file__, *words)
 
 
-def peak(*words):
-    """Largest resident memory of the parent process of a command, in MB."""
-    code = (
-        "import resource, runpy, sys; sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__');"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
-    )
-    words = [sys.executable, "-c", code, *map(str, words)]
-    return int(subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()[-1])
-
-
 def overhead(rounds, few, many, scratch):
     """Milliseconds a run beyond a plain loop, those of the conducting process, and fixed CPU seconds, by round."""
     added, conducting, fixed = [], [], []
@@ -136,7 +127,7 @@ def overhead(rounds, few, many, scratch):
         slope = (large[0] - small[0]) / (many - few)
         loop = (here("plain", many)[0] - here("plain", few)[0]) / (many - few)
         added.append((slope - loop) * 1e3)
-        conducting.append((float(large[2]) - float(small[2])) / (many - few) * 1e3)
+        conducting.append((float(large[2].split()[0]) - float(small[2].split()[0])) / (many - few) * 1e3)
         fixed.append(small[0] - few * slope)
     return added, conducting, fixed
 
@@ -175,27 +166,33 @@ def show(values):
     return f"{statistics.median(values):.2f} (rounds {', '.join(f'{v:.2f}' for v in sorted(values))})"
 
 
-def main(rounds, file):
-    with tempfile.TemporaryDirectory() as name:
-        scratch = Path(name)
+def measure(part, rounds, scratch) -> dict:
+    if part == "overhead":
         added, conducting, fixed = overhead(rounds, 200, 2200, scratch)
+        print(f"store and scheduling add, ms of CPU a run of 5 ms: {show(added)}")
+        print(f"of these and of making settings, in the conducting process: {show(conducting)}")
+        print(f"fixed CPU seconds of a sweep with two workers: {show(fixed)}")
+        return {"added_ms": added, "conducting_ms": conducting, "fixed_cpu_seconds": fixed}
+    if part == "scaling":
         ratios, seconds = scaling(rounds, 30, scratch)
+        print(f"two workers over one: {show(ratios)}")
+        return {"two_workers": ratios, "seconds_a_compute_run": seconds}
+    if part == "collecting":
         times = {n: collecting(n, scratch) for n in (500, 2000)}
-        memory = {n: peak(__file__, "spin", n, scratch / f"peak{n}") for n in (500, 4000)}
-        shutil.rmtree(scratch / "curves2000")
-    found = {
-        "added_ms": added, "conducting_ms": conducting, "fixed_cpu_seconds": fixed, "two_workers": ratios,
-        "seconds_a_compute_run": seconds, "collect_seconds": times[2000][0],
-        "collect_peak_mb": {n: t[1] for n, t in times.items()}, "sweep_peak_mb": memory,
-    }  # fmt: skip
-    print(f"store and scheduling add, ms of CPU a run of 5 ms: {show(added)}")
-    print(f"of these and of making settings, in the conducting process: {show(conducting)}")
-    print(f"fixed CPU seconds of a sweep with two workers: {show(fixed)}")
-    print(f"two workers over one: {show(ratios)}")
-    print(f"collecting 2,000 runs × {STEPS} steps × {CURVES} observables: {times[2000][0]:.1f} s")
-    print(f"peak memory of collecting, MB: {found['collect_peak_mb']}; of sweeping: {memory}")
-    if file:
-        file.write_text(json.dumps(found, indent=1) + "\n")
+        print(f"collecting 2,000 runs × {STEPS} steps × {CURVES} observables: {times[2000][0]:.1f} s; peaks {times}")
+        return {"collect_seconds": times[2000][0], "collect_peak_mb": {n: t[1] for n, t in times.items()}}
+    memory = {n: int(here("spin", n, scratch / f"peak{n}")[2].split()[1]) for n in (500, 4000)}
+    print(f"peak memory of the conducting process, MB: {memory}")
+    return {"sweep_peak_mb": memory}
+
+
+def main(rounds, parts, file):
+    found = json.loads(file.read_text()) if file and file.exists() else {}
+    for part in parts:
+        with tempfile.TemporaryDirectory() as scratch:
+            found |= measure(part, rounds, Path(scratch))
+        if file:
+            file.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":
@@ -210,5 +207,7 @@ if __name__ == "__main__":
     else:
         parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
         parser.add_argument("--rounds", type=int, default=5)
+        parser.add_argument("--parts", nargs="+", default=PARTS, choices=PARTS)
         parser.add_argument("--json", type=Path)
-        main(**{"rounds": (given := parser.parse_args()).rounds, "file": given.json})
+        given = parser.parse_args()
+        main(given.rounds, given.parts, given.json)

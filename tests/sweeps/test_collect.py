@@ -3,6 +3,8 @@
 import csv
 import json
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -176,3 +178,9 @@ def test_kinds_that_differ_between_runs_are_refused(tmp_path):
         folder.write(f"{i:020x}-0-v1", xr.Dataset({"value": ((), value)}), {})
     with pytest.raises(Refusal, match="'value' is of different kinds"):
         consolidate.consolidate(folder, consolidate.census(folder), tmp_path / "a.nc")
+
+
+def test_looking_into_a_folder_does_not_wait_for_jax():
+    code = "import saddlescope.report.sweep_folder, sys; print('jax' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "False"

@@ -6,18 +6,16 @@ failed/abcd….json     why a run failed
 plans/1234….json      what was asked for: points and names, by the hash of their own bytes
 status/HOST-PID.json  how far a sweep is, kept up to date
 journal.jsonl         what happened when
+locks                 which run somebody is at, a byte each
 """
 
 import contextlib
-import errno
 import json
 import os
 import re
 import socket
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import xarray as xr
@@ -27,11 +25,7 @@ from saddlescope.packed import Damaged, read_packed, write_packed
 from saddlescope.refusal import Refusal
 from saddlescope.results import Columns
 from saddlescope.shard import columns, decoded, encoded
-
-try:
-    import fcntl
-except ImportError:  # Windows: two sweeps in one folder may then do a run twice, to the same bits
-    fcntl = None
+from saddlescope.sweeps.locks import holding, opened
 
 NAME = re.compile(r"[0-9a-f]{20}-[0-9a-z]{1,8}-v\d+")
 HOST = socket.gethostname()
@@ -105,23 +99,9 @@ class Folder:
         self.shard(name)
         return Path(f"{self.root}/partial/{name}.npz")
 
-    @contextmanager
     def lock(self, name):
         """Whether this run is ours to do. The lock ends with the process that holds it, however that ends."""
-        key = str(self.root), name
-        with HOLDING:
-            if key in HELD or not take_lock(*key):
-                ours = False
-            else:
-                ours = True
-                HELD.add(key)
-        try:
-            yield ours
-        finally:
-            if ours:
-                with HOLDING:
-                    HELD.discard(key)
-                    leave_lock(*key)
+        return holding(str(self.root), name)
 
     # ---- Failures, journal, old files ----
 
@@ -163,45 +143,6 @@ class Folder:
                 with contextlib.suppress(OSError):
                     if time.time() - path.stat().st_mtime > OLD:
                         path.unlink()
-
-
-def opened(path, flags) -> int:
-    """A file's descriptor; the folder it lies in is made if need be."""
-    try:
-        return os.open(path, flags, 0o644)
-    except FileNotFoundError:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        return os.open(path, flags, 0o644)
-
-
-# A lock of a file belongs to a process, not to a thread: what this process holds is written down beside it.
-LOCKS: dict[str, int] = {}
-HELD: set[tuple[str, str]] = set()
-HOLDING = threading.Lock()
-
-
-def take_lock(root, name) -> bool:
-    if fcntl is None:
-        return True
-    try:
-        fcntl.lockf(lock_file(root), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, int(name[:15], 16))
-    except OSError as error:  # where a file system has no locks, every run is ours
-        return error.errno not in (errno.EACCES, errno.EAGAIN)
-    return True
-
-
-def leave_lock(root, name):
-    if fcntl is not None:
-        with contextlib.suppress(OSError):
-            fcntl.lockf(lock_file(root), fcntl.LOCK_UN, 1, int(name[:15], 16))
-
-
-def lock_file(root) -> int:
-    """One file holds the locks of all runs, a byte each. It stays open: closing it would drop this process's locks."""
-    known = LOCKS.get(root)
-    if known is None or not os.fstat(known).st_nlink:
-        LOCKS[root] = opened(f"{root}/locks", os.O_RDWR | os.O_CREAT)
-    return LOCKS[root]
 
 
 def plain(value):
