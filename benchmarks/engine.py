@@ -18,7 +18,7 @@ from fused_peak import peak_flops
 from torch_loop import torch_epoch
 
 from saddlescope.named import Name
-from saddlescope.store import provenance
+from saddlescope.provenance import provenance
 from saddlescope.training import engine_for
 
 # name: (run, rank, what fused over PyTorch must reach, what share of the peak)

@@ -7,10 +7,11 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "saddlescope"
 
-FLOOR = {"refusal", "numerics", "identity", "atomic", "packed", "progress"}  # what anything may stand on
+FLOOR = {"provenance", "refusal", "numerics", "identity", "atomic", "packed", "progress"}  # what anything may stand on
 ARROWS = {
     "refusal": set(),
-    "numerics": set(),
+    "provenance": set(),
+    "numerics": {"provenance"},
     "atomic": set(),
     "progress": set(),
     "packed": {"refusal", "atomic"},
@@ -33,7 +34,7 @@ ARROWS = {
     "sweeps": FLOOR | {"nets", "setting", "observables", "training", "results", "shard", "netcdf"},
     "claims": {"refusal", "observables", "stages", "results"},
     "experiment": {"refusal", "claims", "observables", "results", "sweeps", "theory", "training"},
-    "store": {"refusal", "numerics", "atomic", "identity", "claims", "results", "netcdf"},
+    "store": {"refusal", "provenance", "atomic", "identity", "claims", "results", "netcdf"},
     "written": FLOOR | {"setting", "tasks", "nets", "optimisers", "observables"},
     "sweep_file": {"refusal", "experiment", "named", "setting", "sweeps", "training", "written"},
     "figures": {"claims", "results", "store"},
@@ -44,7 +45,7 @@ ARROWS = {
     "probe": {"stages", "observables"},
     "report": {
         "refusal", "store", "claims", "experiment", "figures", "results", "sweeps", "named", "outcomes", "observables",
-        "training", "progress", "sweep_file",
+        "training", "progress", "provenance", "sweep_file",
     },
     "cli": {"refusal", "report", "experiment", "stages", "curves", "store", "named", "sweeps"},
 }  # fmt: skip

@@ -11,45 +11,20 @@ checksum is refused by name.
 
 import hashlib
 import json
-import subprocess
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
 
 import xarray as xr
 
-from saddlescope import numerics
 from saddlescope.atomic import atomic_write
 from saddlescope.claims import Verdict
 from saddlescope.identity import storable
 from saddlescope.netcdf import Group, netcdf_file, read_netcdf
+from saddlescope.provenance import provenance
 from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.results import Results
 
 RESULTS, VERDICTS, MANIFEST = "results.nc", "verdicts.json", "manifest.json"
-
-
-@cache
-def provenance() -> dict:
-    """What made a result: versions, numerics and the git commit, if any."""
-    return {"versions": numerics.versions(), "git_commit": git_commit()}
-
-
-def git_commit() -> str | None:
-    """The commit this source is checked out from, `-dirty` if changed; None where git does not track it."""
-    here = Path(__file__)
-    words = (
-        ["ls-files", "--error-unmatch", here.name],
-        ["describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
-    )
-    try:
-        for call in words:
-            found = subprocess.run(
-                ["git", "-C", str(here.parent), *call], capture_output=True, text=True, timeout=10, check=True
-            )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return found.stdout.strip()
 
 
 def save_results(path, results: Results, **about):

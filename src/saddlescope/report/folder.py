@@ -7,6 +7,7 @@ from pathlib import Path
 from saddlescope.claims import judge
 from saddlescope.experiment import find
 from saddlescope.figures import save_figure, style
+from saddlescope.provenance import provenance
 from saddlescope.refusal import Refusal
 from saddlescope.report.page import contents, page
 from saddlescope.store import (
@@ -15,7 +16,6 @@ from saddlescope.store import (
     is_sealed,
     load_verdicts,
     make_folder,
-    provenance,
     save_results,
     save_verdicts,
     seal,

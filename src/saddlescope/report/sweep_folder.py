@@ -4,6 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 from saddlescope.progress import Progress
+from saddlescope.provenance import provenance
 from saddlescope.refusal import Refusal
 from saddlescope.sweeps.axes import spelled
 from saddlescope.sweeps.board import alive
@@ -75,8 +76,6 @@ def statuses(place):
 
 def collect_folder(folder, output, table, where=None, quiet=False):
     """Write the file and the table; sentences about them."""
-    from saddlescope.store import provenance
-
     place = Folder(folder)
     if table is not None:
         check_table(table)
