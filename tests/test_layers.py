@@ -28,7 +28,7 @@ ARROWS = {
     "curves": {"refusal", "packed", "netcdf"},
     "results": {"refusal"},
     "shard": {"refusal", "packed", "results"},
-    "netcdf": {"refusal", "packed", "results"},
+    "netcdf": {"refusal", "atomic", "packed", "results"},
     "netcdf_child": {"refusal", "packed"},
     "training": FLOOR | {"observables", "setting", "tasks", "nets", "optimisers"},
     "sweeps": FLOOR | {"nets", "setting", "observables", "training", "results", "shard", "netcdf"},

@@ -15,14 +15,20 @@ def atomic_write(path, mode="wb", flush=True):
 
     `flush=False` is for files that need not outlive the machine's power.
     """
+    with renamed(path) as part, created(part, mode) as file:
+        yield file
+        file.flush()
+        if flush:
+            os.fsync(file.fileno())
+
+
+@contextmanager
+def renamed(path):
+    """A name beside `path` to write to; what is there takes the place of `path` when the block ends well."""
     folder, name = os.path.split(os.fspath(path))
     part = os.path.join(folder, f".{name}.{os.getpid()}.{os.urandom(4).hex()}{next(SERIAL)}{PART}")
     try:
-        with created(part, mode) as file:
-            yield file
-            file.flush()
-            if flush:
-                os.fsync(file.fileno())
+        yield part
         os.replace(part, path)
     except BaseException:
         with suppress(OSError):

@@ -21,6 +21,7 @@ import h5py
 import numpy as np
 import xarray as xr
 
+from saddlescope.atomic import renamed
 from saddlescope.packed import read_packed
 from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.results import Columns
@@ -36,26 +37,18 @@ PATIENCE = 60, 1e-6  # seconds for any file, and for each of its bytes
 @contextmanager
 def netcdf_file(path, attrs):
     """A NetCDF file to put groups into; it appears under `path` when the block ends well."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    os.close(descriptor)
-    try:
-        with h5netcdf.File(name, "w") as file:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    with renamed(path) as part:
+        with h5netcdf.File(part, "w") as file:
             attrs = plain_attrs(attrs)
             file.attrs.update(attrs | {DIGEST: digest({}, {}, attrs)})
             yield file
-        with open(name, "rb") as written:
+        with open(part, "rb") as written:
             os.fsync(written.fileno())
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 class Group:
-    """A group under construction: `put` rows of the variables along `run`, `put_whole` others, then `seal` it."""
+    """A group under construction: `put` variables, whole or a block of rows at a time, then `seal` it."""
 
     def __init__(self, file, name, sizes, coords=(), attrs=None):
         self.group = file.create_group(name)

@@ -19,6 +19,11 @@ def refuse_unless_kind(value, kind, expected):
         raise Refusal(f"{expected}; got {value!r}.")
 
 
+def reason_of(error) -> str:
+    """Why something failed: our own sentence, or the error with its kind."""
+    return str(error) if isinstance(error, Refusal) else f"{type(error).__name__}: {error}"
+
+
 def nearest(word, words):
     """A hint such as ` Did you mean 'seed'?`, or nothing where no word is near."""
     near = get_close_matches(word, list(words), n=1, cutoff=0.5)

@@ -29,7 +29,7 @@ def columns(packed: Packed, what) -> Columns:
         axes = dims[name]
         fits &= isinstance(axes, list) and all(map(is_word, axes)) and len(axes) == a.ndim == len(set(axes))
         fits = fits and all(lengths.setdefault(dim, n) == n for dim, n in zip(axes, a.shape, strict=True))
-    fits = fits and all(isinstance(w, str) and "\0" not in w and w.isascii() | is_text(w) for w in words.values())
+    fits = fits and all(isinstance(w, str) and is_text(w) for w in words.values())
     coords, attrs = about.get("coords"), about.get("attrs")
     fits = fits and isinstance(coords, list) and all(map(is_word, coords))
     fits = fits and isinstance(attrs, dict) and all(is_word(k) and is_single(v) for k, v in attrs.items())
@@ -50,7 +50,8 @@ def is_single(value) -> bool:
 
 
 def is_text(word) -> bool:
-    return not any(0xD800 <= ord(c) <= 0xDFFF for c in word)
+    """No end within it, and no half of a character."""
+    return "\0" not in word and not any(0xD800 <= ord(c) <= 0xDFFF for c in word)
 
 
 def decoded(packed: Packed, what) -> xr.Dataset:

@@ -4,20 +4,19 @@ import os
 from pathlib import Path
 
 from saddlescope.experiment import find, matching
-from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.refusal import Refusal, reason_of, refuse_unless
+from saddlescope.report.sweep_folder import SHOWN
 from saddlescope.store import make_folder
 from saddlescope.sweep_file import is_sweep_file, read_sweep, sweep_name
 from saddlescope.sweeps import Folder, Plan, Training
-from saddlescope.sweeps.axes import parse_axes
+from saddlescope.sweeps.axes import parse_axes, spelled
 from saddlescope.sweeps.board import duration
 from saddlescope.sweeps.cluster import cluster_executor
 from saddlescope.sweeps.conduct import Tally
 from saddlescope.sweeps.cost import seconds_for
-from saddlescope.sweeps.job import spelled
 from saddlescope.sweeps.running import check_axes, check_storable, in_hands
 from saddlescope.training.driver import Run
 
-SHOWN = 20  # runs of a kind that a listing shows
 OUT = "saddlescope-results"
 
 
@@ -57,8 +56,7 @@ def check_observables(plan: Plan):
         Run(job.setting, job.observe, job.save_at)
     except (Refusal, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         names = ", ".join(type(o).__name__ for o in job.observe)
-        reason = str(error) if isinstance(error, Refusal) else f"{type(error).__name__}: {error}"
-        raise Refusal(f"The observables ({names}) cannot be read off the first run: {reason}") from None
+        raise Refusal(f"The observables ({names}) cannot be read off the first run: {reason_of(error)}") from None
 
 
 def check_different(plan: Plan):

@@ -19,7 +19,7 @@ import xarray as xr
 from saddlescope import numerics
 from saddlescope.identity import content_hash, storable
 from saddlescope.observables.observable import Observable
-from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.refusal import Refusal, reason_of, refuse_unless
 from saddlescope.setting import Setting
 from saddlescope.sweeps.axes import spelled
 from saddlescope.sweeps.cost import work
@@ -105,5 +105,4 @@ def at(function, **point):
     try:
         return function(**point)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        reason = str(error) if isinstance(error, Refusal) else f"{type(error).__name__}: {error}"
-        raise Refusal(f"Nothing can be run at {spelled(point)} ({reason.rstrip('.')}).") from error
+        raise Refusal(f"Nothing can be run at {spelled(point)} ({reason_of(error).rstrip('.')}).") from error

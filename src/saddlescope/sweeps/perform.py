@@ -6,7 +6,7 @@ import traceback
 from contextlib import suppress
 from dataclasses import dataclass
 
-from saddlescope.refusal import Refusal
+from saddlescope.refusal import reason_of
 from saddlescope.sweeps.folder import HOST, Folder
 from saddlescope.sweeps.job import Job
 from saddlescope.training.checkpoint import DamagedCheckpoint
@@ -66,5 +66,4 @@ def done(folder, job, name, point):
 def failure(error):
     if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in str(error):
         return Report("failed", f"out of memory ({error})", traceback.format_exc())
-    reason = str(error) if isinstance(error, Refusal) else f"{type(error).__name__}: {error}"
-    return Report("failed", reason, traceback.format_exc())
+    return Report("failed", reason_of(error), traceback.format_exc())

@@ -12,6 +12,7 @@ from saddlescope.atomic import atomic_write
 from saddlescope.progress import Progress
 from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.results import WORD
+from saddlescope.shard import is_text
 from saddlescope.sweeps.axes import spelled
 from saddlescope.sweeps.folder import NAME, Folder, plain, read_json
 
@@ -88,7 +89,7 @@ def planned(folder: Folder) -> dict[str, dict]:
 def is_value(value) -> bool:
     """Whether an axis can have it: text, a number that an array holds, true, false or nothing."""
     if isinstance(value, str):
-        return "\0" not in value and not any(0xD800 <= ord(c) <= 0xDFFF for c in value)
+        return is_text(value)
     return value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**63)
 
 

@@ -91,7 +91,7 @@ def check_axes(plan: Plan):
     """Refuse an axis that collecting could not name, before the first run and not after the last."""
     job = plan.job(plan.points[0]) if plan.points else None
     own = {o.name for o in job.observe} if isinstance(job, Training) else set()
-    for axis in {a: None for p in plan.points[:1] for a in p}:
+    for axis in plan.points[0] if plan.points else ():
         taken = axis in own or axis in NAMES or not WORD.fullmatch(axis)
         refuse_unless(not taken, f"An axis cannot be called {axis!r}: the results use that name, or it is no word.")
 
