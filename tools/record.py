@@ -1,8 +1,10 @@
-"""Run every experiment, quick and full, and keep its verdicts beside it: the record that `run` compares with.
+"""Run every experiment, quick and full, and keep what a release stands by: the record that `run` compares with.
 
-    python tools/record.py [KEY] [--scale quick|full]
+    python tools/record.py [KEY …] [--scale quick|full] [--workers N] [--judge]
 
-Also draws the README's figure. What it writes is committed.
+Verdicts go beside each paper's experiments, a full run's figure, tables and row a run to results/KEY. `--judge` takes
+the results that are there and judges them anew. A run that is stopped goes on where it was. What it writes is
+committed.
 """
 
 import argparse
@@ -11,22 +13,35 @@ from pathlib import Path
 
 from saddlescope.experiment import matching
 from saddlescope.named import Name
-from saddlescope.report.folder import run_to_folder
+from saddlescope.report.folder import judge_folder, run_to_folder
 from saddlescope.report.one_run import train_to_folder
+from saddlescope.store import folder_of
 
 ROOT = Path(__file__).parents[1]
 PAPERS = ROOT / "src" / "saddlescope" / "papers"
 
 
-def record(key, scale, out):
-    folder, verdicts = run_to_folder(key, scale, {}, out / scale)
+def record(key, scale, out, workers, stored):
+    if stored:
+        folder = folder_of(out, key, scale)
+        verdicts = judge_folder(folder)
+    else:
+        folder, verdicts = run_to_folder(key, scale, {}, out, workers)
+    keep(key, scale, folder)
+    print(f"{key} ({scale})", *(f"  {v}" for v in verdicts), sep="\n", flush=True)
+
+
+def keep(key, scale, folder):
     paper, _, name = key.partition(".")
     target = PAPERS / paper / "verdicts" / f"{name}.{scale}.json"
     target.parent.mkdir(exist_ok=True)
     shutil.copy(folder / "verdicts.json", target)
-    print(f"{key} ({scale})", *(f"  {v}" for v in verdicts), sep="\n")
-    if (key, scale) == ("simplicity.fig1b", "full"):
-        shutil.copy(folder / "figure.png", ROOT / "docs" / "fig1b.png")
+    if scale == "full":
+        results = ROOT / "results" / key
+        shutil.rmtree(results, ignore_errors=True)
+        results.mkdir(parents=True)
+        for file in ("figure.png", "runs.csv", *(f.name for f in folder.glob("table_*.md"))):
+            shutil.copy(folder / file, results / file)
 
 
 def record_train(out):
@@ -37,14 +52,16 @@ def record_train(out):
 
 def main():
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("key", nargs="?", default="all")
+    parser.add_argument("keys", nargs="*", default=["all"])
     parser.add_argument("--scale", choices=("quick", "full"))
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--judge", action="store_true")
     parser.add_argument("--out", type=Path, default=ROOT / "saddlescope-results")
     options = parser.parse_args()
-    for key in matching(options.key):
+    for key in [k for given in options.keys for k in matching(given)]:
         for scale in (options.scale,) if options.scale else ("quick", "full"):
-            record(key, scale, options.out)
-    if options.key == "all":
+            record(key, scale, options.out, options.workers, options.judge)
+    if options.keys == ["all"]:
         record_train(options.out)
 
 

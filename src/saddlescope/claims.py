@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from saddlescope.intervals import wilson
 from saddlescope.results import TICKS, Results
 from saddlescope.stages import Stages, find_stages
 
@@ -19,10 +20,13 @@ RunError = Callable[[xr.Dataset, xr.Dataset], float]
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check found: whether the claim holds, and the numbers in words."""
+    """What a check found: whether the claim holds, and the numbers in words. Where it does not: whether it holds in
+    part, or the runs cannot tell."""
 
     holds: bool
     evidence: str
+    partly: bool = False
+    unclear: bool = False
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class Claim:
 
     sentence: str
     where: str
-    check: Callable[[Results], Finding]
+    check: Callable[[Results], Finding | None]
     only: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
 
@@ -45,6 +49,14 @@ class Verdict:
     runs: int
     not_finite: int
     note: str = ""
+    partly: bool = False
+    unclear: bool = False
+
+    @property
+    def word(self) -> str:
+        if self.holds:
+            return "holds"
+        return "partly" if self.partly else "cannot tell" if self.unclear else "does not hold"
 
     @property
     def lost(self) -> str:
@@ -52,18 +64,19 @@ class Verdict:
 
     @property
     def why(self) -> str:
-        """The note, where the claim fails."""
+        """The note, where the claim fails or holds in part."""
         return "" if self.holds else self.note
 
     def __str__(self):
-        word, why = "holds" if self.holds else "DOES NOT HOLD", f" Why: {self.why}" if self.why else ""
+        word, why = self.word if self.holds else self.word.upper(), f" Why: {self.why}" if self.why else ""
         return f"{word}: {self.sentence} [{self.where}] {self.evidence}; {self.lost}.{why}"
 
 
 def judge(claims, results: Results) -> tuple[Verdict, ...]:
     """The verdict on each claim, with the number of runs it rests on and how many of them were not finite.
 
-    A claim about runs that are not among the results is left out: it was not tested.
+    A claim about runs that are not among the results is left out: it was not tested. So is one whose check finds
+    that these runs cannot tell, and returns None.
     """
     verdicts = []
     for claim in claims:
@@ -71,11 +84,11 @@ def judge(claims, results: Results) -> tuple[Verdict, ...]:
         runs = part.measured.sizes["run"]
         if runs == 0:
             continue
-        finding = claim.check(part)
+        if (finding := claim.check(part)) is None:
+            continue
         lost = int((~part.measured.finite).sum())
-        verdicts.append(
-            Verdict(claim.sentence, claim.where, bool(finding.holds), finding.evidence, runs, lost, claim.note)
-        )
+        about = (claim.sentence, claim.where, bool(finding.holds), finding.evidence, runs, lost, claim.note)
+        verdicts.append(Verdict(*about, bool(finding.partly), bool(finding.unclear)))
     return tuple(verdicts)
 
 
@@ -109,9 +122,23 @@ def counted(good, n):
     return f"{good} of {n} runs (95 % interval {100 * low:.0f}–{100 * high:.0f} %)"
 
 
-def wilson(good, n, z=1.96):
-    centre, spread = good + z**2 / 2, z * np.sqrt(good * (n - good) / n + z**2 / 4)
-    return max(0.0, (centre - spread) / (n + z**2)), min(1.0, (centre + spread) / (n + z**2))
+MOST, SOME = 0.8, 0.2
+
+
+def rated(good, n, evidence) -> Finding:
+    """Holds if true of four fifths or more, partly if of a fifth or more."""
+    return Finding(enough(good, n, MOST), evidence, enough(good, n, SOME))
+
+
+def mostly(test: Callable[[xr.Dataset, xr.Dataset], bool], say: Callable[[Results], str] | None = None):
+    """test(measured, predicted) is true of most runs; `say` adds numbers. A run not finite counts against it."""
+
+    def check(results):
+        good = [bool(m.finite and test(m, p)) for m, p in results.runs()]
+        more = f"; {say(results)}" if say else ""
+        return rated(sum(good), len(good), counted(sum(good), len(good)) + more)
+
+    return check
 
 
 # ---- Checks, each from one run's own curves. `stages_of` cuts nothing: `Results.runs` already did. ----

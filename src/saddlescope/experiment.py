@@ -3,7 +3,7 @@
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,21 +12,25 @@ import xarray as xr
 from saddlescope.claims import Claim
 from saddlescope.observables.observable import Observable
 from saddlescope.refusal import Refusal, nearest, refuse_unless
-from saddlescope.results import Results, collect
+from saddlescope.results import Results, collect, named
+from saddlescope.setting import Setting
 from saddlescope.sweeps import Job, Measuring, Plan, Training, carry_out, grid, only
 from saddlescope.sweeps.job import at
+from saddlescope.tables import Table
 from saddlescope.theory.prediction import Prediction
 from saddlescope.training.save_at import SaveAt
 
 Axes = Mapping[str, Iterable[Any]]
+FACTS = ("status", "setting", "hash", "engine", "cpu_seconds")
 
 
 @dataclass(frozen=True)
 class Experiment:
     """`setting` is a function of what is swept; `measure` replaces it where nothing is trained.
 
-    `predict` is a tuple of predictions, or a function of the point where they differ. `quick` has as few points as
-    still show the effect, `full` what the paper ran or more seeds of it.
+    `predict` and `save_at` are functions of the point where they differ between points. `quick` has as few points as
+    still show the effect, `full` what the paper ran or more seeds of it; `among` leaves out points, as in "bs <= N".
+    `digest` says what of a run is kept where its curves would be too much; `tables` come beside the figure.
     """
 
     title: str
@@ -38,8 +42,11 @@ class Experiment:
     setting: Callable | None = None
     measure: Callable | None = None
     observe: tuple[Observable, ...] = ()
-    save_at: SaveAt | None = None
+    save_at: SaveAt | Callable[..., SaveAt] | None = None
     predict: tuple[Prediction, ...] | Callable = ()
+    digest: Callable[[xr.Dataset, Setting], Mapping[str, Any]] | None = None
+    among: str | None = None
+    tables: Callable[[Results], Sequence[Table]] | None = None
 
     def __post_init__(self):
         refuse_unless((self.setting is None) != (self.measure is None), "Give an experiment `setting` or `measure`.")
@@ -61,20 +68,29 @@ class Experiment:
         """What is to be done at every point of the axes."""
         self.check_axes(axes)
         points = grid(**axes)
-        points = only(points, where) if where else points
+        for condition in filter(None, (self.among, where)):
+            points = only(points, condition)
         refuse_unless(bool(points), "There is nothing to run: an axis has no values, or the filter leaves no point.")
         return Plan(self.title, points, self.job)
 
     def job(self, point) -> Job:
         if self.setting is None:
             return Measuring(self.varies, tuple(point.items()))
-        return Training(at(self.setting, **point), self.observe, SaveAt() if self.save_at is None else self.save_at)
+        when = self.save_at(**point) if callable(self.save_at) else self.save_at
+        return Training(at(self.setting, **point), self.observe, when or SaveAt())
 
     def run(self, axes: Axes, workers=1, quiet=False, folder=None) -> Results:
         """Measure and predict at every point of the axes; `folder` keeps the runs of an experiment under way."""
         plan = self.plan(axes)
-        measured = carry_out(plan, folder, workers, quiet=quiet)
+        measured = carry_out(plan, folder, workers, quiet=quiet, each=self.kept)
         return Results(measured, collect([self.predicted(point) for point in plan.points], plan.points))
+
+    def kept(self, run: xr.Dataset) -> xr.Dataset:
+        """The run, or its digest with what tells where it comes from."""
+        if self.digest is None:
+            return run
+        setting = Setting.from_json(str(run.setting.values))
+        return xr.merge([run[[name for name in FACTS if name in run]], named(self.digest(run, setting))])
 
     def predicted(self, point) -> xr.Dataset:
         if self.setting is None:
@@ -89,12 +105,14 @@ class Experiment:
 
 
 def keys() -> list[str]:
-    """All experiments: `simplicity.fig1b` is the file papers/simplicity/fig1b.py."""
+    """All experiments: `simplicity.fig1b` is the file papers/simplicity/fig1b.py. Files that begin with an underscore
+    hold what several experiments share."""
     papers = importlib.import_module("saddlescope.papers")
     found = []
     for paper in pkgutil.iter_modules(papers.__path__):
         package = importlib.import_module(f"saddlescope.papers.{paper.name}")
-        found += [f"{paper.name}.{m.name}" for m in pkgutil.iter_modules(package.__path__)]
+        files = (m.name for m in pkgutil.iter_modules(package.__path__))
+        found += [f"{paper.name}.{name}" for name in files if name[0] != "_"]
     return found
 
 

@@ -68,6 +68,11 @@ def collect(runs: Sequence[xr.Dataset], points: Sequence[dict]) -> xr.Dataset:
     return xr.Dataset(together, axes | layout.ticks(), layout.attrs).set_coords(sorted(layout.coords))
 
 
+def named(found: Mapping[str, Any]) -> xr.Dataset:
+    """A dataset of single numbers, and of (axes, values) where they are given."""
+    return xr.Dataset({k: v if isinstance(v, tuple) else ((), np.asarray(v)) for k, v in found.items()})
+
+
 def columns_of(run: xr.Dataset) -> Columns:
     return {str(name): (tuple(map(str, v.dims)), v.values) for name, v in run.variables.items() if name not in TICKS}
 
@@ -166,9 +171,12 @@ def as_axis(values):
 
 
 def is_finite(run: Columns) -> bool:
-    """Of a trained run: its loss, and it did not diverge. Of a measurement: all its numbers."""
+    """Of a trained run: its loss, and it did not diverge. Of what was kept of one: that it did not. Of a measurement:
+    all its numbers."""
+    diverged = str(run["status"][1]).startswith("diverged") if "status" in run else False
     if "loss" in run and run["loss"][0][:1] in (("step",), ("epoch",)):
-        diverged = str(run["status"][1]).startswith("diverged") if "status" in run else False
         loss = run["loss"][1]
         return loss.size > 0 and bool(np.isfinite(loss).all()) and not diverged
+    if "status" in run:
+        return not diverged
     return all(np.isfinite(values).all() for _, values in run.values() if values.dtype.kind == "f")

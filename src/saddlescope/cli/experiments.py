@@ -64,8 +64,9 @@ def run(
             fail("stopped; the same command goes on from the runs that are done.", 130)
         differs += (found := [] if axes else differences(name, scale, verdicts))
         if as_json:
-            shown = [{"sentence": v.sentence, "where": v.where, "holds": v.holds, "evidence": v.evidence,
-                      "runs": v.runs, "not_finite": v.not_finite} for v in verdicts]  # fmt: skip
+            shown = [{"sentence": v.sentence, "where": v.where, "holds": v.holds, "verdict": v.word,
+                      "evidence": v.evidence, "runs": v.runs, "not_finite": v.not_finite}
+                     for v in verdicts]  # fmt: skip
             same = None if axes else not found
             print(json.dumps({"key": name, "scale": scale, "folder": str(folder), "as_recorded": same,
                               "verdicts": shown}))  # fmt: skip
@@ -78,6 +79,24 @@ def run(
     for sentence in differs:
         print(f"saddlescope: not as recorded: {sentence}", file=sys.stderr)
     raise typer.Exit(1 if differs else 0)
+
+
+@app.command()
+def judge(
+    folders: Annotated[list[Path], typer.Argument(help="Folders that `run` wrote.")],
+):
+    """Judge stored results anew: verdicts, tables, figure and page, without training.
+
+    For results of an older version, or after a claim of your own was changed.
+
+    Examples:
+
+      saddlescope judge saddlescope-results/valleys.fig6
+    """
+    from saddlescope.report.folder import judge_folder
+
+    for folder in folders:
+        print(folder, *(f"  {v}" for v in judge_folder(folder)), sep="\n")
 
 
 @app.command()

@@ -5,7 +5,7 @@ scores nothing on a cosine itself, and in float32 counts rounding. `ProminentMin
 """
 
 from abc import abstractmethod
-from typing import final
+from typing import ClassVar, final
 
 import equinox as eqx
 import numpy as np
@@ -17,6 +17,8 @@ from saddlescope.refusal import refuse_unless, refuse_unless_kind
 
 
 class MinimaRule(Part):
+    word: ClassVar[str]
+
     @abstractmethod
     def __call__(self, f: np.ndarray) -> float:
         """The count, from one channel's values over a grid."""
@@ -25,6 +27,8 @@ class MinimaRule(Part):
 @final
 class PaperMinima(MinimaRule):
     """Interior points below both neighbours, with a value above `threshold`."""
+
+    word = "paper_minima"
 
     threshold: float = eqx.field(default=1e-4, converter=float)
 
@@ -40,6 +44,8 @@ class ProminentMinima(MinimaRule):
     The sign of a channel is a convention of the maps around it, so both count alike. A channel whose range is within
     rounding of its size has none.
     """
+
+    word = "prominent_minima"
 
     share: float = eqx.field(default=0.02, converter=float)
 
@@ -57,13 +63,13 @@ class ProminentMinima(MinimaRule):
 
 @final
 class MinimaCounts(Observable):
-    """The mean count over each block's channels. `precision` is that of the evaluation, not of training."""
+    """The mean count over each block's channels. `precision` is that of the evaluation, not of training. The name tells
+    both: `prominent_minima_float64`."""
 
     rule: MinimaRule
     points: int = eqx.field(default=1000, static=True, converter=whole)
     precision: str = eqx.field(default="float64", static=True)
 
-    name = "minima"
     axes = ("block",)
     on_host = True
 
@@ -74,6 +80,10 @@ class MinimaCounts(Observable):
             self.precision in ("float32", "float64"),
             f"`precision` must be 'float32' or 'float64', got {self.precision!r}.",
         )
+
+    @property
+    def name(self):  # type: ignore[override]
+        return f"{self.rule.word}_{self.precision}"
 
     def __call__(self, snapshot):
         found = channels(snapshot, grid(snapshot, self.points), self.precision)

@@ -5,15 +5,17 @@ import time
 from pathlib import Path
 
 from saddlescope.claims import judge
-from saddlescope.experiment import find
+from saddlescope.experiment import find, matching
 from saddlescope.figures import save_figure, style
 from saddlescope.provenance import provenance
-from saddlescope.refusal import Refusal
+from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.report.page import contents, page
 from saddlescope.store import (
     VERDICTS,
+    attributes,
     folder_of,
     is_sealed,
+    load_results,
     load_verdicts,
     make_folder,
     save_results,
@@ -22,6 +24,7 @@ from saddlescope.store import (
     unseal,
     write_bytes,
 )  # fmt: skip
+from saddlescope.tables import WAYS, runs_table
 
 UNDER_WAY = ".runs"  # what an experiment has done so far; it goes on from there, and they go when it is finished
 
@@ -38,6 +41,14 @@ def write_contents(out):
     write_bytes(Path(out) / "index.html", contents(found).encode())
 
 
+def write_tables(folder, results, tables):
+    """runs.csv, and every table of the experiment as text, Markdown, LaTeX and CSV."""
+    write_bytes(folder / "runs.csv", runs_table(results).csv().encode())
+    for table in tables:
+        for kind, write in WAYS.items():
+            write_bytes(folder / f"table_{table.name}.{kind}", write(table).encode())
+
+
 def run_to_folder(key, scale, axes, out, workers=1, quiet=False):
     """Run one experiment into out/key (or out/key.quick); the folder and the verdicts. `axes` replace the scale's."""
     experiment = find(key)
@@ -52,14 +63,32 @@ def run_to_folder(key, scale, axes, out, workers=1, quiet=False):
         "runs": results.measured.sizes["run"], "wall_seconds": time.perf_counter() - wall,
         "cpu_seconds": time.process_time() - cpu + trained,
     }  # fmt: skip
-    verdicts = judge(experiment.claims, results)
-    unseal(folder)
-    save_results(folder / "results.nc", results, **about)
-    save_verdicts(folder / "verdicts.json", verdicts, **about)
-    with style():
-        save_figure(experiment.draw(results), folder)
-    text = page(key, experiment, scale, results, verdicts, about | provenance())
-    write_bytes(folder / "index.html", text.encode())
-    seal(folder)
+    verdicts = write_report(folder, key, experiment, results, about)
     shutil.rmtree(folder / UNDER_WAY, ignore_errors=True)
     return folder, verdicts
+
+
+def judge_folder(folder):
+    """Judge stored results anew, with the claims, figure and tables of this version; nothing is trained."""
+    results, about = load_results(folder), attributes(folder)
+    known = ("key", "scale", "title", "where", "runs", "wall_seconds", "cpu_seconds")
+    refuse_unless(set(known) <= set(about), f"{folder} is no result of an experiment: `saddlescope run` makes one.")
+    key = str(about["key"])
+    refuse_unless(matching(key) == [key], f"{folder} is a result of {key!r}, which is not one experiment.")
+    return write_report(Path(folder), key, find(key), results, {name: about[name] for name in known})
+
+
+def write_report(folder, key, experiment, results, about):
+    """Everything but the results is made from them: verdicts, tables, figure, page. Then the folder is whole."""
+    verdicts = judge(experiment.claims, results)
+    tables = tuple(experiment.tables(results)) if experiment.tables else ()
+    unseal(folder)
+    save_results(folder / "results.nc", results, **about)
+    save_verdicts(folder / VERDICTS, verdicts, **about)
+    write_tables(folder, results, tables)
+    with style():
+        save_figure(experiment.draw(results), folder)
+    text = page(key, experiment, about["scale"], results, verdicts, tables, about | provenance())
+    write_bytes(folder / "index.html", text.encode())
+    seal(folder)
+    return verdicts

@@ -4,6 +4,8 @@ import json
 from html import escape
 from string import Template
 
+from saddlescope.tables import WAYS
+
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 54rem; margin: 2rem auto; padding: 0 1rem; color: #111;
   overflow-wrap: anywhere; }
@@ -13,8 +15,10 @@ th, td { text-align: left; vertical-align: top; padding: .4rem .6rem .4rem 0; bo
 .yes { color: #00674c; font-weight: 600; white-space: nowrap; }
 .no { color: #b03a00; font-weight: 600; white-space: nowrap; }
 small { color: #555; }
-@media (max-width: 600px) { th { display: none; } td { display: block; border: 0; padding: .1rem 0; }
-  tr { display: block; border-bottom: 1px solid #ddd; padding: .6rem 0; } }
+.wide { overflow-x: auto; } .numbers { font-size: .85rem; } .numbers td, .numbers th { white-space: nowrap; }
+@media (max-width: 600px) { table.claims th { display: none; }
+  table.claims td { display: block; border: 0; padding: .1rem 0; }
+  table.claims tr { display: block; border-bottom: 1px solid #ddd; padding: .6rem 0; } }
 """
 FRAME = Template("""<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -24,11 +28,16 @@ $body
 """)
 PAGE = Template("""<h1>$title</h1><p><code>$key</code>, $where · $scale · $runs runs</p>
 <p><a href="figure.pdf"><img src="figure.png" alt="$title: figure"></a></p>
-<h2>Claims</h2><table><tr><th>verdict<th>claim<th>evidence</tr>$rows</table>
+<h2>Claims</h2><table class="claims"><tr><th>verdict<th>claim<th>evidence</tr>$rows</table>
+$tables
 <h2>Provenance</h2><p>$provenance</p>
 <details><summary>First setting, in full</summary><pre>$setting</pre></details>
 <p><small>Data: <a href="results.nc">results.nc</a> (xarray, groups measured and predicted),
-<a href="verdicts.json">verdicts.json</a>.</small></p>""")
+<a href="verdicts.json">verdicts.json</a>, <a href="runs.csv">runs.csv</a>.</small></p>""")
+
+
+MARKS = {"partly": "◐", "cannot tell": "?", "does not hold": "✗"}
+CLAIMS = '<table class="claims">'
 
 
 def framed(title, body) -> str:
@@ -42,24 +51,35 @@ def contents(results) -> str:
         f"<td>{sum(v.holds for v in verdicts)} of {len(verdicts)} claims hold</tr>"
         for key, title, verdicts in results
     ]
-    return framed("Saddlescope results", f"<h1>Saddlescope results</h1><table>{''.join(rows)}</table>")
+    return framed("Saddlescope results", f"<h1>Saddlescope results</h1>{CLAIMS}{''.join(rows)}</table>")
 
 
-def page(key, experiment, scale, results, verdicts, about) -> str:
+def page(key, experiment, scale, results, verdicts, tables, about) -> str:
     """The page as text. It shows what is stored beside it and computes nothing."""
     first = results.measured["setting"].values[0] if "setting" in results.measured else None
     facts = {**about["versions"], "git commit": about["git_commit"], "CPU seconds": round(about["cpu_seconds"], 1)}
     body = PAGE.substitute(
         key=escape(key), title=escape(experiment.title), where=escape(experiment.where), scale=escape(scale),
-        runs=results.measured.sizes["run"], rows="".join(row(v) for v in verdicts),
+        runs=results.measured.sizes["run"], rows="".join(row(v) for v in verdicts), tables="".join(map(shown, tables)),
         provenance=escape(", ".join(f"{k} {v}" for k, v in facts.items())),
         setting=escape(json.dumps(json.loads(str(first)), indent=1)) if first else "Nothing is trained here.",
     )  # fmt: skip
     return framed(f"{key} · {experiment.title}", body)
 
 
+def shown(table) -> str:
+    """A table of the experiment, with its files to take away."""
+    head = "".join(f"<th>{escape(c)}" for c in table.columns)
+    rows = "".join(f"<tr>{''.join(f'<td>{escape(c)}' for c in line)}</tr>" for line in table.cells())
+    files = ", ".join(f'<a href="table_{table.name}.{kind}">{kind}</a>' for kind in WAYS)
+    return (
+        f'<h3>{escape(table.title)}</h3><div class="wide"><table class="numbers"><tr>{head}</tr>{rows}</table></div>'
+        f"<p><small>{files}</small></p>"
+    )
+
+
 def row(v):
-    mark = '<td class="yes">✓ holds' if v.holds else '<td class="no">✗ does not hold'
+    mark = f'<td class="{"yes" if v.holds else "no"}">{"✓" if v.holds else MARKS[v.word]} {v.word}'
     why = f"<br><b>Why:</b> {escape(v.why)}" if v.why else ""
     claim = f"{escape(v.sentence)}<br><small>{escape(v.where)}</small>"
     return f"<tr>{mark}<td>{claim}<td>{escape(v.evidence)}; {v.lost}.{why}</tr>"

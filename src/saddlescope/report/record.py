@@ -19,12 +19,11 @@ def recorded(key: str, scale: str) -> tuple[tuple[Verdict, ...], dict] | None:
 def differences(key: str, scale: str, verdicts) -> list[str]:
     """What is not as recorded, a sentence each. A claim without a record is expected to hold."""
     found = recorded(key, scale)
-    expected = {v.sentence: v.holds for v in found[0]} if found else {}
-    word = {True: "holds", False: "does not hold"}
+    expected = {v.sentence: v.word for v in found[0]} if found else {}
     return [
-        f"{v.sentence!r} {word[v.holds]}; recorded: {word[expected.get(v.sentence, True)]}"
+        f"{v.sentence!r} {v.word}; recorded: {expected.get(v.sentence, 'holds')}"
         for v in verdicts
-        if v.holds != expected.get(v.sentence, True)
+        if v.word != expected.get(v.sentence, "holds")
     ]
 
 
@@ -34,6 +33,6 @@ def ledger(keys) -> str:
     for key in keys:
         for v in (recorded(key, "full") or ((), {}))[0]:
             why = f" *Why:* {v.why}" if v.why else ""
-            mark = "holds" if v.holds else "**does not hold**"
+            mark = v.word if v.holds else f"**{v.word}**"
             rows.append(f"| {v.sentence} | `{key}`, {v.where} | {mark} | {v.evidence}; {v.lost}.{why} |")
     return "\n".join(rows)

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import xarray as xr
 
 from saddlescope import numerics
 from saddlescope.identity import content_hash, storable
 from saddlescope.observables.observable import Observable
 from saddlescope.refusal import Refusal, reason_of, refuse_unless
+from saddlescope.results import named
 from saddlescope.setting import Setting
 from saddlescope.sweeps.axes import spelled
 from saddlescope.sweeps.cost import work
@@ -90,8 +90,7 @@ class Measuring(Job):
     def do(self, checkpoint):
         start = time.process_time()
         found = at(self.function, **dict(self.point))
-        values = {k: v if isinstance(v, tuple) else ((), np.asarray(v)) for k, v in found.items()}
-        return xr.Dataset(values | {"cpu_seconds": ((), time.process_time() - start)})
+        return named({**found, "cpu_seconds": time.process_time() - start})
 
 
 @cache

@@ -47,18 +47,22 @@ def training(setting, observe, save_at, per_step, point):
     return Training(made, observe, save_at, per_step)
 
 
-def carry_out(plan: Plan, folder=None, workers=1, executor: Executor | None = None, quiet=False) -> xr.Dataset:
-    """Do all of a plan and put its runs together, in the order of its points."""
+def carry_out(
+    plan: Plan, folder=None, workers=1, executor: Executor | None = None, quiet=False, each=lambda run: run
+) -> xr.Dataset:
+    """Do all of a plan and put its runs, or what `each` leaves of one, together in the order of its points."""
     count = isinstance(workers, int) and workers >= 1
     refuse_unless(count, f"`workers` must be a positive number of processes, got {workers!r}.")
     check_axes(plan)
     with kept(folder) as place:
         if folder is not None:
             check_storable(plan)
+            for name in place.failures().keys() & set(plan.names):  # a call that needs every run tries again
+                place.forget_failure(name)
         processes = min(workers, len(plan.points))
         tally = in_hands(plan, place, processes if processes > 1 else 0, executor, quiet=quiet)
         refuse_failures(tally)
-        return collect([place.read(name) for name in plan.names], plan.points)
+        return collect([each(place.read(name)) for name in plan.names], plan.points)
 
 
 def in_hands(plan, place, workers, executor=None, **options) -> Tally:

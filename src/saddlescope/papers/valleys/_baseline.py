@@ -1,0 +1,155 @@
+"""The baseline sweep of App. C.4, 750 settings at one rank: what is kept of a run, and counts with their tables.
+
+A count is per seed: ours is the mean over seeds, and the interval is where one more seed would lie, which is what a
+published number is. Of a run a few numbers are kept; its curves go when the experiment is done.
+"""
+
+import numpy as np
+
+from saddlescope.claims import Finding, cuts_of, rated
+from saddlescope.intervals import mean_of, one_more, one_more_count
+from saddlescope.named import Name
+from saddlescope.observables import Fit, TestError
+from saddlescope.outcomes import failure, outcome
+from saddlescope.tables import AGREES, Table, compared
+
+OBSERVE = (TestError(), Fit())
+FACTORS, BATCHES, BASES = (1, 2, 3, 4, 5), (1, 2, 4, 8, 16), (16, 32, 64, 128, 256)
+AXES = dict(factor=FACTORS, base=BASES, bs=BATCHES, L=range(1, 11))
+AMONG = "L <= 2 * factor"  # a batch of 16 is never larger than the smallest N
+FEW = dict(factor=(1, 2), base=(32,), bs=(1, 8), L=(1, 4), seed=range(1))
+BY = (("factor", FACTORS), ("bs", BATCHES), ("L", range(1, 11)))
+LEFT = 0.93  # the first plateau is left when the loss is this share of the best constant's
+KINDS = ("constant", "constant (mean)", "constant (median)", "constant (other)", "partial fit", "diverged")
+
+
+def setting_at(rank):
+    def setting(factor, base, bs, L, seed):
+        return Name(factor, base * factor, bs, L).setting(rank=rank, seed=seed)
+
+    return setting
+
+
+def digest(run, setting):
+    """How it ended, in a few numbers and words."""
+    target = setting.task.target(np.linspace(-1, 1, OBSERVE[1].points))
+    loss, read = run.loss.values, run.sizes["saved"] > 0
+    error = float(run.test_error.values[-1]) if read else np.inf
+    word, fit = outcome(error), run.fit.values[-1] if read else np.full(1, np.nan)
+    left = np.flatnonzero(loss < LEFT * np.var(target))
+    return {
+        "test_error": error, "least_loss": np.nanmin(loss), "last_loss": loss[-1], "epochs": len(loss),
+        "cuts": len(cuts_of(run)), "outcome": word, "kind": failure(fit, target) if word == "failed" else "",
+        "left_plateau": float(left[0]) if left.size else np.nan,
+    }  # fmt: skip
+
+
+# ---- Numbers by group ----
+
+
+def column(results, name):
+    values = results.measured[name].values
+    return values.astype(str) if values.dtype.kind in "OU" else values
+
+
+def seeds_of(results):
+    return sorted(set(column(results, "seed").tolist()))
+
+
+def per_seed(results, what):
+    """what(results of one seed), for each."""
+    return np.array([what(results.select(seed=s)) for s in seeds_of(results)])
+
+
+def of(word):
+    """How many runs ended so."""
+    return lambda part: int(np.sum(column(part, "outcome") == word))
+
+
+def best(part):
+    return float(np.min(column(part, "test_error")))
+
+
+def average(part):
+    return float(np.mean(column(part, "test_error")))
+
+
+def count_row(part, word, published=None):
+    """Of one group of runs: published, ours a seed, where one more seed would lie, verdict."""
+    counts, size = per_seed(part, of(word)), part.measured.sizes["run"]
+    low, high = one_more_count(int(counts.sum()), size, size // len(counts))
+    if published is None:
+        return None, float(counts.mean()), f"{low} to {high}", None
+    return compared(published, float(counts.mean()), low, high)
+
+
+def error_row(part, what, published, log=True):
+    """The same of an error: a geometric mean over seeds, or a plain one."""
+    values = per_seed(part, what)
+    if not log:
+        return compared(published, mean_of(values)[0], *one_more(values))
+    low, high = one_more(np.log10(values))
+    return compared(published, float(10 ** np.mean(np.log10(values))), 10**low, 10**high)
+
+
+def groups(results, **axes):
+    """The part of the results at each combination of values, first axis slowest; parts without runs are left out."""
+    found = [((), results)]
+    for axis, values in axes.items():
+        found = [((*label, v), part.select(**{axis: v})) for label, part in found for v in values]
+    return [(label, part) for label, part in found if part.measured.sizes["run"]]
+
+
+def table(name, title, results, axes, row):
+    """A row a group: its label, and row(part, *label)."""
+    rows = [(*label, part.measured.sizes["run"], *row(part, *label)) for label, part in groups(results, **axes)]
+    return Table(name, title, (*axes, "runs", *AGREES), rows)
+
+
+def unpublished(table):
+    """Without the published numbers and verdicts: they are about the whole sweep."""
+    at = [table.columns.index(c) for c in AGREES if c in ("published", "verdict")]
+    rows = [[None if k in at else cell for k, cell in enumerate(row)] for row in table.rows]
+    return Table(table.name, table.title, table.columns, rows)
+
+
+def kinds_table(results, axis, values, rank):
+    rows = []
+    for (value,), part in groups(results, **{axis: values}):
+        words, kinds = column(part, "outcome"), column(part, "kind")
+        n = len(seeds_of(part))
+        ended = [float(np.sum(words == w)) / n for w in ("worked", "between", "failed")]
+        rows.append((value, *ended, *(float(np.sum(kinds == k)) / n for k in KINDS)))
+    title = f"Rank {rank}: how runs ended by {axis}, a seed; failed by kind"
+    return Table(f"kinds_by_{axis}", title, (axis, "worked", "between", "failed", *KINDS), rows)
+
+
+# ---- Claims that every rank has ----
+
+
+def whole(results):
+    """Whether all 750 settings are there: only then can a count be compared with a published one."""
+    return results.measured.sizes["run"] == 750 * len(seeds_of(results))
+
+
+def large_batches_worse(results):
+    """Fewer worked runs, and a worse best test error."""
+    small, large = results.select(bs=(1, 2, 4)), results.select(bs=(8, 16))
+    if not (small.measured.sizes["run"] and large.measured.sizes["run"]):
+        return None
+    share = [np.mean(column(part, "outcome") == "worked") for part in (small, large)]
+    least = [float(np.median(per_seed(part, best))) for part in (small, large)]
+    fewer, worse = share[1] < share[0], least[1] > least[0]
+    text = f"worked {share[0]:.1%} at batches 1–4, {share[1]:.1%} at 8 and 16; best {least[0]:.1e}, {least[1]:.1e}"
+    return Finding(bool(fewer and worse), text, bool(fewer or worse))
+
+
+def mostly_constants(results):
+    kinds, batch = column(results, "kind"), column(results, "bs")
+    failed = kinds != ""
+    if not failed.any():
+        return None
+    good, n = int(np.sum(np.char.startswith(kinds, "constant"))), int(failed.sum())
+    medians, means = (int(np.sum((batch == 1) & (kinds == f"constant ({w})"))) for w in ("median", "mean"))
+    text = f"{good} of {n} failed runs are constants; at batch 1 {medians} are the median, {means} the mean"
+    return rated(good, n, text)

@@ -1,0 +1,121 @@
+"""Symmetry of channels on the chirp cos(f₁πx²) - 0.8 cos(f₂πx²): Fig. 5 and App. C.9.
+
+Three nets of 8 hidden layers: `frozen` is the paper's low-rank net, `all` trains its rank → width maps too (what the
+paper calls full-rank: fixWb = False), `mlp` is a true full-rank MLP, of about as many parameters as `all`. The number
+is the odd part's share of a channel's energy: 0 for an even function, ½ for one without symmetry, 1 for an odd one.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE
+from saddlescope.intervals import mean_of
+from saddlescope.nets import MLP, low_rank
+from saddlescope.observables import ChannelPartials, SymmetryDefect, TestError
+from saddlescope.optimisers import Adam, StepDecay
+from saddlescope.outcomes import WORKED
+from saddlescope.setting import Setting
+from saddlescope.tables import Table
+from saddlescope.tasks import Chirp
+
+EVEN = 0.05  # an odd share below this counts as symmetric
+COLOURS = {"frozen": BLUE, "all": ORANGE, "mlp": GREEN}
+WORDS = {"frozen": "low-rank, frozen", "all": "all maps trained", "mlp": "true MLP"}
+DEPTH, RANK = 8, 20
+
+
+def chirp_net(net, width):
+    if net == "mlp":
+        return MLP((round(np.sqrt(2 * width * RANK)),) * DEPTH)
+    return low_rank(RANK, DEPTH, width, trainable={"frozen": "narrow", "all": "all"}[net])
+
+
+def chirp_run(net, f1, f2, samples, epochs, seed, width):
+    return Setting(
+        task=Chirp(f1, f2, samples=samples),
+        net=chirp_net(net, width),
+        optimiser=Adam(lr=1e-3),
+        schedule=StepDecay(0.9, every=100),
+        batch=100, epochs=epochs, precision="float32", seed=seed,
+    )  # fmt: skip
+
+
+def observe(blocks):
+    return SymmetryDefect(), TestError(1000), ChannelPartials(blocks=blocks, points=500)
+
+
+def by_block(run, at=-1):
+    """Mean odd share over the channels of each hidden block."""
+    blocks = [k for k in range(100) if f"symmetry_defect_{k}" in run]
+    return np.array([float(np.mean(run[f"symmetry_defect_{k}"].values[at])) for k in blocks[:-1]])
+
+
+def asymmetry(run, at=-1):
+    """Mean over the second half of the hidden blocks."""
+    shares = by_block(run, at)
+    return float(shares[len(shares) // 2 :].mean())
+
+
+def fits(run):
+    return bool(run.finite and run.test_error.values[-1] < WORKED)
+
+
+def fitting(results, net):
+    """The runs of a net that fit the target; only these are compared."""
+    return [m for m, _ in results.select(net=net).runs() if fits(m)]
+
+
+def say(results):
+    words = []
+    for net in dict.fromkeys(results.measured.net.values.tolist()):
+        runs, good = [m for m, _ in results.select(net=net).runs()], fitting(results, net)
+        mean, half = mean_of([asymmetry(m) for m in good]) if good else (np.nan, np.nan)
+        start = np.mean([asymmetry(m, 0) for m in runs])
+        words.append(f"{WORDS[net]}: {len(good)} of {len(runs)} fit, odd share {mean:.3f} ± {half:.3f} (untrained "
+                     f"{start:.2f})")  # fmt: skip
+    return "; ".join(words)
+
+
+def tables(results):
+    rows = []
+    for net in dict.fromkeys(results.measured.net.values.tolist()):
+        runs = [m for m, _ in results.select(net=net).runs()]
+        good = [m for m in runs if fits(m)] or runs
+        start, end = (np.array([by_block(m, at) for m in good]) for at in (0, -1))
+        for k in range(end.shape[1]):
+            mean, half = mean_of(end[:, k])
+            fit = f"{sum(map(fits, runs))} of {len(runs)}"
+            rows.append((WORDS[net], k + 1, fit, float(start[:, k].mean()), mean, half))
+    columns = ("net", "block", "runs that fit", "untrained", "trained", "± 95 %")
+    return (Table("odd_share", "Odd share of the channels' energy by block", columns, rows),)
+
+
+def draw(blocks):
+    """Odd shares by block, and the partials of two blocks for each net's first run."""
+
+    def drawn(results):
+        nets = list(dict.fromkeys(results.measured.net.values.tolist()))
+        figure, axes = plt.subplots(len(nets), 1 + len(blocks), figsize=(4 + 3.4 * len(blocks), 2.6 * len(nets)),
+                                    squeeze=False)  # fmt: skip
+        for row, net in zip(axes, nets, strict=True):
+            runs = [m for m, _ in results.select(net=net).runs()]
+            shares(row[0], runs, net)
+            for ax, block in zip(row[1:], blocks, strict=True):
+                f = runs[0][f"partial_{block}"].values[-1]
+                ax.plot(np.linspace(-1, 1, len(f)), (f - f.mean(0))[:, :8] / np.maximum(f.std(0)[:8], 1e-9), lw=0.6)
+                word = "fits" if fits(runs[0]) else "does not fit"
+                ax.set(title=f"{WORDS[net]}, block {block + 1} ({word})", xlabel="x", ylabel="channels, scaled")
+        return figure
+
+    return drawn
+
+
+def shares(ax, runs, net):
+    for i, m in enumerate(runs):
+        block = np.arange(1, len(by_block(m)) + 1)
+        ax.plot(block, by_block(m, 0), color="0.7", lw=0.8, label="untrained" if i == 0 else None)
+        ax.plot(block, by_block(m), color=COLOURS[net], ls="-" if fits(m) else ":", marker="o", ms=3, lw=1,
+                label="trained" if i == 0 else None)  # fmt: skip
+    ax.axhline(EVEN, color=BLACK, ls="--", lw=0.7)
+    ax.set(xlabel="block", ylabel="odd share", ylim=(0, 1), title=WORDS[net])
+    ax.legend(fontsize=7)

@@ -1,0 +1,105 @@
+"""A question of ours: why do failed batch-1 runs end at the target's median?
+
+Clipped to norm 1, the gradient of one sample keeps its direction and loses its size: descent follows the sign of the
+error, whose fixed point among constants is the median, not the mean. If that is the reason, batch-1 failures end at the
+mean without clipping, and larger batches end at the mean in both. Factors 2 and 3, N = 64 × factor, L = 6, rank 5.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.claims import Claim, Finding, rated
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLACK, BLUE, ORANGE
+from saddlescope.named import valleys
+from saddlescope.observables import Fit, TestError
+from saddlescope.outcomes import failure, outcome
+from saddlescope.tables import Table
+
+CLIPS = {"clipped": 1.0, "free": 0.0}
+fit = Fit()
+
+
+def setting(clip, factor, bs, seed, width):
+    return valleys(factor, 64 * factor, bs, 6, rank=5, seed=seed, clip=CLIPS[clip], width=width)
+
+
+def digest(run, setting):
+    target = setting.task.target(np.linspace(-1, 1, fit.points))
+    read = run.sizes["saved"] > 0
+    error = float(run.test_error.values[-1]) if read else np.inf
+    found = run.fit.values[-1] if read else np.full(1, np.nan)
+    word = outcome(error)
+    return {"test_error": error, "outcome": word, "kind": failure(found, target) if word == "failed" else "",
+            "level": float(np.mean(found)), "mean": target.mean(), "median": np.median(target),
+            "epochs": run.sizes["epoch"]}  # fmt: skip
+
+
+def ended(clip, batches, word):
+    """Of the failed runs that are constants: the share at the mean, or at the median."""
+
+    def check(results):
+        part = results.select(clip=clip, bs=batches)
+        kinds = part.measured.kind.values.astype(str)
+        constants = kinds[np.char.startswith(kinds, "constant (")] if kinds.size else kinds
+        if not constants.size:
+            return None if not kinds.size else Finding(False, f"none of {kinds.size} runs failed as a constant")
+        good = int(np.sum(constants == f"constant ({word})"))
+        text = f"{good} of {constants.size} failed constants at the {word}; {kinds.size} runs"
+        return rated(good, constants.size, text)
+
+    return check
+
+
+def tables(results):
+    rows = []
+    for clip in CLIPS:
+        for factor in sorted(set(results.measured.factor.values.tolist())):
+            for bs in sorted(set(results.measured.bs.values.tolist())):
+                part = results.select(clip=clip, factor=factor, bs=bs)
+                kinds = part.measured.kind.values.astype(str).tolist()
+                if not kinds:
+                    continue
+                level = float(np.median(part.measured.level.values))
+                counts = [kinds.count(k) for k in ("constant (mean)", "constant (median)", "constant (other)",
+                                                   "partial fit", "diverged", "")]  # fmt: skip
+                rows.append((clip, factor, bs, len(kinds), level, float(part.measured["mean"][0]),
+                             float(part.measured["median"][0]), *counts))  # fmt: skip
+    columns = ("clipping", "factor", "bs", "seeds", "median level", "target's mean", "target's median", "at the mean",
+               "at the median", "other constant", "partial fit", "diverged", "not failed")  # fmt: skip
+    return (Table("levels", "Where runs end, clipped and not, L = 6, rank 5", columns, rows),)
+
+
+def draw(results):
+    factors = sorted(set(results.measured.factor.values.tolist()))
+    figure, axes = plt.subplots(1, len(factors), figsize=(4.2 * len(factors), 3.4), squeeze=False)
+    for ax, factor in zip(axes[0], factors, strict=True):
+        for clip, colour, shift in (("clipped", BLUE, 0.93), ("free", ORANGE, 1.07)):
+            part = results.select(clip=clip, factor=factor).measured
+            failed = part.outcome.values.astype(str) == "failed"
+            ax.plot(part.bs.values[failed] * shift, part.level.values[failed], "o", color=colour, ms=4, mfc="none",
+                    label=f"{clip}, failed runs")  # fmt: skip
+        both = results.select(factor=factor).measured
+        ax.axhline(float(both["mean"][0]), color=BLACK, lw=0.8, label="target's mean")
+        ax.axhline(float(both["median"][0]), color=BLACK, lw=0.8, ls="--", label="target's median")
+        ax.set(xscale="log", xlabel="batch size", ylabel="level of the fit", title=f"factor {factor}")
+    axes[0, 0].legend(fontsize=7)
+    return figure
+
+
+experiment = Experiment(
+    title="Clipping and the median",
+    where="a question of ours, on App. C.5",
+    setting=setting,
+    full=dict(clip=CLIPS, factor=(2, 3), bs=(1, 4, 16), seed=range(5), width=(1024,)),
+    quick=dict(clip=CLIPS, factor=(2,), bs=(1, 16), seed=range(1), width=(32,)),
+    observe=(TestError(), fit),
+    digest=digest,
+    draw=draw,
+    tables=tables,
+    claims=(
+        Claim("Clipped, failed batch-1 runs end at the median.", "ours", ended("clipped", 1, "median")),
+        Claim("Not clipped, failed batch-1 runs end at the mean.", "ours", ended("free", 1, "mean")),
+        Claim("Clipped, failed runs of batch 16 end at the mean.", "ours", ended("clipped", 16, "mean")),
+    ),
+)

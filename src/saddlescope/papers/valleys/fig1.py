@@ -1,0 +1,120 @@
+"""Valleys paper, Fig. 1: loss and fit around learning-rate cuts, f3_N768_bs8_L2 and L3 at rank 10.
+
+The loss at a cut is the full training loss, before the cut and ten epochs after it.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.claims import Claim, Finding, cuts_of, mostly, stages_of
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLUE, GREEN, ORANGE
+from saddlescope.observables import Fit, FullLoss, ProminentMinima, TestError
+from saddlescope.papers.valleys._runs import WIDE, around_cuts, deepest, main_run
+from saddlescope.tasks import cosine_sum
+from saddlescope.training import on_cut
+
+fit, loss = Fit(), FullLoss()
+X = np.linspace(-1, 1, fit.points)
+TARGET = cosine_sum(3, 768).target(X[:, None])[:, 0]
+INSIDE = np.abs(X) < 0.5
+count = ProminentMinima()
+
+
+def setting(L, seed, width):
+    return main_run(L, seed, width)
+
+
+def plateau_drop_plateau(run, _):
+    stages = stages_of(run)
+    return stages.n_drops >= 1 and len(stages.plateaus) >= 2
+
+
+def say_drops(results):
+    counts = [stages_of(m).n_drops for m, _ in results.runs() if m.finite]
+    return f"drops a run: {', '.join(map(str, counts))}"
+
+
+def falls_at_cuts(results):
+    """Holds only if at every cut, partly if at more than half of them."""
+    ratios = [np.divide(*around_cuts(m, loss.name)[::-1]) for m, _ in results.runs()]
+    together = np.concatenate(ratios)
+    good, n = int(np.sum(together < 1)), len(together)
+    medians = [np.median([r[k] for r in ratios if len(r) > k]) for k in range(max(map(len, ratios)))]
+    text = f"lower after {good} of {n} cuts; median ratio by cut {', '.join(f'{m:.2f}' for m in medians)}"
+    return Finding(good == n, text, good > n / 2)
+
+
+def gains_inside(run, _):
+    """At the cut with the largest fall: less error inside than outside was gained, and more extrema."""
+    before, after = (f[deepest(run, loss.name)] for f in around_cuts(run, fit.name))
+    gain = (before - TARGET) ** 2 - (after - TARGET) ** 2
+    return gain[INSIDE].mean() > gain[~INSIDE].mean() and count(after) > count(before)
+
+
+def say_gains(results):
+    inner, extrema = [], []
+    for m, _ in results.runs():
+        before, after = (f[deepest(m, loss.name)] for f in around_cuts(m, fit.name))
+        gain = (before - TARGET) ** 2 - (after - TARGET) ** 2
+        inner.append(gain[INSIDE].sum() / gain.sum())
+        extrema.append(count(after) - count(before))
+    return (f"median share of the fall that is inside: {np.median(inner):.0%}; extrema gained: "
+            f"{', '.join(f'{e:g}' for e in extrema)} (half-sum of minima and maxima)")  # fmt: skip
+
+
+def draw(results):
+    depths = sorted(set(results.measured.L.values.tolist()))
+    figure, axes = plt.subplots(2, len(depths), figsize=(4.6 * len(depths), 6), squeeze=False)
+    for column, depth in enumerate(depths):
+        part = results.select(L=depth)
+        top, below = axes[:, column]
+        for i, (m, _) in enumerate(part.runs()):
+            top.semilogy(m.loss.values, color=BLUE, lw=1.4 if i == 0 else 0.4, zorder=3 if i == 0 else 2,
+                         label={0: "first seed", 1: "other seeds"}.get(i))  # fmt: skip
+            if i == 0:
+                cuts = cuts_of(m)
+                top.semilogy(cuts - 1, m.loss.values[cuts - 1], "v", color=ORANGE, ms=5, zorder=4, label="cut")
+        top.set(xlabel="epoch", ylabel="epoch loss", title=f"L = {depth}")
+        top.legend(fontsize=7)
+        first = next(iter(part.runs()))[0]
+        show_fits(below, first)
+    return figure
+
+
+def show_fits(ax, run):
+    """The fit before the first cuts and at the end, each moved down, over the target."""
+    why = run.saved_because.values.astype(str)
+    before = [i for i, w in enumerate(why) if "before cut" in w][:3]
+    shown = [*before, len(why) - 1]
+    for k, i in enumerate(shown):
+        shift = -6.0 * k
+        ax.plot(X, TARGET + shift, color=ORANGE, lw=2.2, alpha=0.6, label="target" if k == 0 else None)
+        ax.plot(X, run.fit.values[i] + shift, color=BLUE, lw=1, label="fit" if k == 0 else None)
+        word = "end" if i == shown[-1] else f"before cut {k + 1}"
+        ax.text(1.03, shift, f"{word}\nepoch {int(run.saved_epoch[i])}", fontsize=7, va="center", color=GREEN)
+    ax.set(xlabel="x", yticks=[], ylabel="fit over target", xlim=(-1, 1.45))
+    ax.legend(fontsize=7, loc="upper left")
+
+
+NOISE = (
+    "after the first few cuts the loss has nothing to drop from: ten epochs at a rate that small change it by less "
+    "than the order of the batches does"
+)
+experiment = Experiment(
+    title="Loss and fit around learning-rate cuts",
+    where="Fig. 1",
+    setting=setting,
+    full=dict(L=(2, 3), seed=range(5), width=(WIDE,)),
+    quick=dict(L=(2,), seed=range(1), width=(128,)),
+    save_at=on_cut(after=10),
+    observe=(fit, loss, TestError()),
+    draw=draw,
+    claims=(
+        Claim("The loss stays on a plateau, drops, and reaches another.", "V1 · Sec. 3",
+              mostly(plateau_drop_plateau, say_drops)),
+        Claim("At each learning-rate cut the loss drops.", "V3 · Fig. 1", falls_at_cuts, note=NOISE),
+        Claim("After a cut the fit gains finer oscillations in the interior.", "V4 · Fig. 1",
+              mostly(gains_inside, say_gains)),
+    ),
+)  # fmt: skip

@@ -1,0 +1,51 @@
+"""Valleys paper, Fig. 10: Adam's loss curves of four more settings, with their spikes, five seeds each."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.claims import Claim, mostly
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLUE
+from saddlescope.named import Name
+from saddlescope.papers.valleys import _adam as adam
+from saddlescope.papers.valleys._adam import listed
+
+NAMES = {
+    "f2_N512_bs512_L3": "a", "f3_N768_bs512_L1": "b", "f4_N512_bs512_L1": "c", "f4_N512_bs512_L4": "d",
+}  # fmt: skip
+
+
+def setting(name, seed, lr, width, epochs):
+    n = Name.parse(name)
+    return adam.adam_run(n.factor, n.samples, n.batch, n.depth, "float32", seed, lr, width, epochs)
+
+
+def say(results):
+    words = [f"{name}: {listed(results.select(name=name), 'spikes')}" for name in NAMES
+             if results.select(name=name).measured.sizes["run"]]  # fmt: skip
+    return "spikes a run, " + "; ".join(words)
+
+
+def draw(results):
+    figure, axes = plt.subplots(2, 2, figsize=(9, 5.6))
+    for ax, (name, letter) in zip(axes.flat, NAMES.items(), strict=True):
+        runs = [m for m, _ in results.select(name=name).runs()]
+        adam.show(ax, runs, BLUE)
+        number = f"{np.mean([int(m.spikes) for m in runs]):.1f} spikes a run" if runs else "not run"
+        ax.set_title(f"({letter}) {name}: {number}", fontsize=9)
+    return figure
+
+
+experiment = Experiment(
+    title="Adam's loss curves of four settings",
+    where="Fig. 10",
+    setting=setting,
+    full=dict(name=NAMES, seed=range(5), lr=(1e-4,), width=(1024,), epochs=(adam.EPOCHS,)),
+    quick=dict(name=("f4_N512_bs512_L1",), seed=range(1), lr=(0.02,), width=(64,), epochs=(1500,)),
+    digest=adam.digest,
+    draw=draw,
+    claims=(
+        Claim("The loss shows large spikes in each of the four settings.", "V27 · Fig. 10",
+              mostly(lambda m, _: int(m.spikes) > 0, say)),
+    ),
+)  # fmt: skip

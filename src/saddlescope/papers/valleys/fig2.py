@@ -1,0 +1,94 @@
+"""Valleys paper, Fig. 2: channel partials before and after learning-rate cuts, f3_N768_bs8_L3 at rank 10.
+
+A partial is one rank channel's output over x. All blocks are kept; the claims are read on the last hidden one.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.claims import Claim, mostly
+from saddlescope.experiment import Experiment
+from saddlescope.observables import ChannelPartials, FullLoss
+from saddlescope.papers.valleys._partials import bending, extrema, leaders, show
+from saddlescope.papers.valleys._runs import WIDE, around_cuts, deepest, main_run
+from saddlescope.training import SaveAt, on_cut
+
+DEPTH = 3
+LAST = f"partial_{DEPTH - 1}"
+loss = FullLoss()
+
+
+def setting(seed, width):
+    return main_run(DEPTH, seed, width)
+
+
+def counts(run):
+    """Extrema a channel at the start and the end, and what all cuts together added."""
+    f = run[LAST].values
+    before, after = around_cuts(run, LAST)
+    added = sum(extrema(b) - extrema(a) for a, b in zip(before, after, strict=True))
+    return extrema(f[0]), extrema(f[-1]), added
+
+
+def more_structure(run, _):
+    start, end, added = counts(run)
+    return end > start and added > 0
+
+
+def say_structure(results):
+    start, end, added = np.mean([counts(m) for m, _ in results.runs()], axis=0)
+    return f"extrema a channel: {start:.2f} at first, {end:.2f} at the end; {added:+.2f} in ten epochs at all cuts"
+
+
+def in_the_middle(run, _):
+    inside, outside = bending(run[LAST].values[-1])
+    return inside > outside
+
+
+def say_middle(results):
+    ratios = {i: [np.divide(*bending(m[LAST].values[i])) for m, _ in results.runs()] for i in (0, -1)}
+    return (f"bending inside over outside: {np.median(ratios[-1]):.2f} at the end, {np.median(ratios[0]):.2f} at "
+            "the start")  # fmt: skip
+
+
+def more_leaders(run, _):
+    return leaders(run[LAST].values[-1]) > leaders(run[LAST].values[0])
+
+
+def say_leaders(results):
+    both = np.mean([[leaders(m[LAST].values[i]) for i in (0, -1)] for m, _ in results.runs()], axis=0)
+    return f"channels that are largest somewhere, of 10: {both[0]:.1f} at the start, {both[1]:.1f} at the end"
+
+
+def draw(results):
+    run = next(iter(results.runs()))[0]
+    cut = deepest(run, loss.name)
+    figure, axes = plt.subplots(DEPTH, 4, figsize=(11, 2.3 * DEPTH), sharex=True)
+    for block, row in enumerate(axes):
+        name = f"partial_{block}"
+        before, after = (f[cut] for f in around_cuts(run, name))
+        shown = (("start", run[name].values[0]), (f"before cut {cut + 1}", before), ("10 epochs after", after),
+                 ("end", run[name].values[-1]))  # fmt: skip
+        for ax, (word, f) in zip(row, shown, strict=True):
+            show(ax, f, word if block == 0 else "")
+            ax.set_xlabel("x" if block == DEPTH - 1 else "")
+        row[0].set_ylabel(f"block {block + 1}: channel outputs")
+    return figure
+
+
+experiment = Experiment(
+    title="Channel partials before and after learning-rate cuts",
+    where="Fig. 2",
+    setting=setting,
+    full=dict(seed=range(5), width=(WIDE,)),
+    quick=dict(seed=range(1), width=(128,)),
+    save_at=SaveAt((0,)) | on_cut(after=10),
+    observe=(ChannelPartials(points=401), loss),
+    draw=draw,
+    claims=(
+        Claim("After a cut the partials develop high-frequency structure.", "V7 · Fig. 2",
+              mostly(more_structure, say_structure)),
+        Claim("That structure is in the middle of the interval.", "V8 · Fig. 2", mostly(in_the_middle, say_middle)),
+        Claim("Channels specialise to distinct locations.", "V9 · Sec. 1 (i)", mostly(more_leaders, say_leaders)),
+    ),
+)  # fmt: skip

@@ -1,0 +1,96 @@
+"""Valleys paper, Fig. 3: log-ratios of channels at x = 0 over training. L = 2, rank 15, cos(8πx), N = 5000, batch 160.
+
+R_ij = log|f_i| - log|f_j| at the second bottleneck. The learning rate is fixed, as App. C.7 says of its log-ratio runs.
+A law of the ratios is compared at the end: of 15 channels there are 105 pairs, not independent of each other, so that
+distances to two laws are compared and no test is made.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy.stats import kstest, spearmanr
+
+from saddlescope.claims import Claim, mostly
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLUE, ORANGE
+from saddlescope.nets import low_rank
+from saddlescope.observables import LogRatios
+from saddlescope.optimisers import GradientDescent
+from saddlescope.setting import Setting
+from saddlescope.tasks import cosine
+from saddlescope.training import every
+
+EPOCHS = 2000
+
+
+def setting(seed, width, samples):
+    return Setting(
+        task=cosine(frequency=4, samples=samples),
+        net=low_rank(rank=15, depth=2, width=width),
+        optimiser=GradientDescent(lr=0.01, clip=1.0),
+        batch=160, epochs=EPOCHS, precision="float32", seed=seed,
+    )  # fmt: skip
+
+
+def grows(run, _):
+    largest = run.log_ratio_max.values
+    return largest[-1] > largest[0] and spearmanr(run.saved_epoch.values, largest)[0] > 0.5
+
+
+def say_growth(results):
+    rows = [(m.log_ratio_max.values[0], m.log_ratio_max.values[-1], m.loss.values[-1]) for m, _ in results.runs()]
+    return "start → end (last loss): " + ", ".join(f"{a:.1f} → {b:.1f} ({loss:.2g})" for a, b, loss in rows)
+
+
+def distances(run, at=-1):
+    """Kolmogorov distance of all ratios, of both signs, to the uniform law on their range and to a normal law."""
+    ratios = run.log_ratio_pairs.values[at]
+    ratios = np.concatenate([ratios, -ratios])
+    reach = np.abs(ratios).max()
+    return kstest(ratios, "uniform", (-reach, 2 * reach)).statistic, kstest(ratios, "norm", (0, ratios.std())).statistic
+
+
+def uniform(run, _):
+    to_uniform, to_normal = distances(run)
+    return to_uniform < to_normal
+
+
+def say_law(results):
+    ends = np.array([distances(m) for m, _ in results.runs()])
+    starts = np.array([distances(m, 0) for m, _ in results.runs()])
+    words = [f"{np.mean(d[:, 0]):.2f} to uniform, {np.mean(d[:, 1]):.2f} to normal" for d in (ends, starts)]
+    return f"mean Kolmogorov distance at the end {words[0]}; at the start, untrained, {words[1]}"
+
+
+def draw(results):
+    figure, axes = plt.subplots(1, 3, figsize=(11, 3.3))
+    for i, (m, _) in enumerate(results.runs()):
+        axes[0].plot(m.saved_epoch, m.log_ratio_max, color=BLUE, lw=1.6 if i == 0 else 0.5,
+                     label={0: "first seed", 1: "other seeds"}.get(i))  # fmt: skip
+    run = next(iter(results.runs()))[0]
+    axes[1].plot(run.saved_epoch, run.log_ratio_pairs, color=BLUE, lw=0.3)
+    for at, colour, word in ((0, "0.6", "start"), (-1, ORANGE, "end")):
+        ratios = run.log_ratio_pairs.values[at]
+        axes[2].hist(np.concatenate([ratios, -ratios]), bins=25, density=True, histtype="step", color=colour, lw=1.5,
+                     label=word)  # fmt: skip
+    axes[0].set(xlabel="epoch", ylabel="largest log-ratio at x = 0", title="maximum over pairs")
+    axes[1].set(xlabel="epoch", ylabel="log-ratio of a pair", title="all pairs, first seed")
+    axes[2].set(xlabel="log-ratio, both signs", ylabel="density", title="first seed")
+    axes[0].legend(fontsize=7)
+    axes[2].legend(fontsize=7)
+    return figure
+
+
+experiment = Experiment(
+    title="Log-ratios of channels over training",
+    where="Fig. 3",
+    setting=setting,
+    full=dict(seed=range(5), width=(1024,), samples=(5000,)),
+    quick=dict(seed=range(1), width=(64,), samples=(640,)),
+    save_at=every(20, EPOCHS),
+    observe=(LogRatios(),),
+    draw=draw,
+    claims=(
+        Claim("The largest log-ratio grows over training.", "V12 · Fig. 3", mostly(grows, say_growth)),
+        Claim("The log-ratios of all pairs are spread roughly uniformly.", "V13 · Fig. 3", mostly(uniform, say_law)),
+    ),
+)

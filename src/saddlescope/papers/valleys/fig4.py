@@ -1,0 +1,85 @@
+"""Valleys paper, Fig. 4: mean number of minima a channel against the layer, with the untrained net beside the trained.
+
+L = 6, width 128, rank 5, chirp (36, 12), Adam at 1e-3 × 0.9 every 100 epochs, 3000 epochs, N = 1000, batch 100. The
+control is the same draw before training; both counting rules; trained and evaluated in both precisions.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.claims import Claim, mostly
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLUE, ORANGE
+from saddlescope.papers.valleys._oscillation import COUNTS, OBSERVE, SOUND, WORDS, chirp_run, listed, rises, spread
+from saddlescope.training import SaveAt
+
+PAPERS = "paper_minima_float32"
+
+
+def setting(precision, seed, epochs, L):
+    return chirp_run(L, 128, epochs, seed, precision)
+
+
+def rise_of(name, at):
+    def test(run, _):
+        return rises(run[name].values[at]) > 0.5
+
+    def say(results):
+        rows = [m[name].values[at] for m, _ in results.runs()]
+        return f"mean count by layer {listed(np.mean(rows, axis=0))}; rank correlation {listed(map(rises, rows))}"
+
+    return test, say
+
+
+def learned(run, _):
+    """Rises with the layer by the sound rule, and lies above the untrained net in every layer after the first."""
+    start, end = run[SOUND].values[[0, -1]]
+    return rises(end) > 0.5 and bool(np.all(end[1:] > start[1:]))
+
+
+def say_learned(results):
+    start, end = (np.mean([m[SOUND].values[i] for m, _ in results.runs()], axis=0) for i in (0, -1))
+    errors = [float(m.test_error[-1]) for m, _ in results.runs()]
+    return (f"trained {listed(end)}; untrained {listed(start)}; test errors {min(errors):.1e} to "
+            f"{max(errors):.1e}")  # fmt: skip
+
+
+def draw(results):
+    figure, axes = plt.subplots(2, 4, figsize=(12, 5.4), sharex=True)
+    for row, precision in zip(axes, ("float32", "float64"), strict=True):
+        part = results.select(precision=precision)
+        runs = [m for m, _ in part.runs()]
+        for ax, observable in zip(row, COUNTS, strict=True):
+            for at, colour, mark, word in ((0, ORANGE, "s", "untrained"), (-1, BLUE, "o", "trained")):
+                if runs:
+                    mean, half = spread([m[observable.name].values[at] for m in runs])
+                    layer = np.arange(1, len(mean) + 1)
+                    ax.errorbar(layer, mean, np.nan_to_num(half), color=colour, marker=mark, ms=4, lw=1.2, capsize=2,
+                                label=word)  # fmt: skip
+            ax.set_title(f"{WORDS[observable.name]}\n(trained in {precision})", fontsize=8)
+        row[0].set_ylabel("mean minima a channel")
+    for ax in axes[1]:
+        ax.set_xlabel("layer (block)")
+    axes[0, 0].legend(fontsize=7)
+    return figure
+
+
+experiment = Experiment(
+    title="Oscillation across layers, trained and untrained",
+    where="Fig. 4, App. C.10",
+    setting=setting,
+    full=dict(precision=("float32", "float64"), seed=range(5), epochs=(3000,), L=(6,)),
+    quick=dict(precision=("float32",), seed=range(1), epochs=(150,), L=(4,)),
+    save_at=SaveAt((0,)),
+    observe=OBSERVE,
+    draw=draw,
+    claims=(
+        Claim("The mean number of minima a channel rises with the layer.", "V18 · Fig. 4", mostly(*rise_of(PAPERS, -1)),
+              only={"precision": "float32"}),
+        Claim("So deeper layers learn more oscillatory structure.", "V19 · Sec. 3", mostly(learned, say_learned)),
+        Claim("Untrained, the paper's count in float32 rises with the layer just so.", "ours",
+              mostly(*rise_of(PAPERS, 0))),
+        Claim("Untrained, the sound count in float64 does not rise with the layer.", "ours",
+              mostly(lambda run, _: rises(run[SOUND].values[0]) <= 0.5, rise_of(SOUND, 0)[1])),
+    ),
+)  # fmt: skip

@@ -1,0 +1,54 @@
+"""Valleys paper, Fig. 7: channel partials at depth 2, at epoch 0 and after 180 epochs of f3_N768_bs8_L2 at rank 10."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.claims import Claim, mostly
+from saddlescope.experiment import Experiment
+from saddlescope.observables import ChannelPartials, FullLoss
+from saddlescope.papers.valleys._partials import extrema, show
+from saddlescope.papers.valleys._runs import WIDE, main_run
+from saddlescope.training import SaveAt
+
+BLOCKS = {"partial_0": "first bottleneck", "partial_1": "second bottleneck"}
+
+
+def setting(seed, width):
+    return main_run(2, seed, width, epochs=180)
+
+
+def both(run, name="partial_1"):
+    return extrema(run[name].values[0]), extrema(run[name].values[-1])
+
+
+def clearer(run, _):
+    start, end = both(run)
+    return end > start
+
+
+def say(results):
+    return "; ".join(f"{word}: {a:.2f} then {b:.2f} extrema a channel" for name, word in BLOCKS.items()
+                     for a, b in [np.mean([both(m, name) for m, _ in results.runs()], axis=0)])  # fmt: skip
+
+
+def draw(results):
+    run = next(iter(results.runs()))[0]
+    figure, axes = plt.subplots(2, 2, figsize=(8, 5), sharex=True)
+    for row, (name, word) in zip(axes, BLOCKS.items(), strict=True):
+        for ax, i in zip(row, (0, -1), strict=True):
+            show(ax, run[name].values[i], f"{word}, epoch {int(run.saved_epoch[i])}")
+        row[0].set_ylabel("channel outputs")
+    return figure
+
+
+experiment = Experiment(
+    title="Channel partials at depth 2, before and after training",
+    where="Fig. 7",
+    setting=setting,
+    full=dict(seed=range(5), width=(WIDE,)),
+    quick=dict(seed=range(1), width=(256,)),
+    save_at=SaveAt((0, 180)),
+    observe=(ChannelPartials(points=401), FullLoss()),
+    draw=draw,
+    claims=(Claim("Epoch 180 shows clearer oscillation than epoch 0.", "V10 · Fig. 7", mostly(clearer, say)),),
+)

@@ -1,0 +1,131 @@
+"""Valleys paper, Fig. 8: log-ratio trajectories at lr 2e-3 and 2e-4, batch 4, until the loss is 0.1.
+
+f3_N768_bs4_L3, rank 10, fixed rate, second bottleneck, x = 0. The criterion is ours: of log|f_k|, centred over the
+channels, the mean move over the last fifth of the run, relative to the spread over channels at the end; above ¼ it
+diverges. The exponent is that of the mean displacement from the start with time, from a hundredth of the run on.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.claims import Claim, Finding, mostly
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLACK, BLUE, ORANGE
+from saddlescope.intervals import apart, mean_of
+from saddlescope.observables import LogRatios
+from saddlescope.papers.valleys._escape import escape_run
+from saddlescope.training import every, log_spaced
+
+FAST, SLOW = 2e-3, 2e-4
+MOVES = 0.25
+
+
+def setting(lr, seed, width):
+    return escape_run(lr, 4, seed, width=width)
+
+
+def save_at(lr, seed, width):
+    end = round(4 / lr)
+    return every(end // 100, end) | log_spaced(100, end)
+
+
+def digest(run, setting):
+    """Trajectories at about 200 of the saved instants, and what is read off them."""
+    sizes, at = channel_sizes(run), run.saved_epoch.values
+    keep = np.unique(np.linspace(0, len(at) - 1, 200).astype(int))
+    return {
+        "log_ratio": (("instant", "pair"), run.log_ratio_pairs.values[keep]), "epoch_at": (("instant",), at[keep]),
+        "moves": late_move(at, sizes), "exponent": displacement_exponent(at, sizes), "spread": sizes[-1].std(),
+        "first_spread": sizes[0].std(), "epochs": run.sizes["epoch"], "last_loss": run.loss.values[-1],
+    }  # fmt: skip
+
+
+def channel_sizes(run):
+    """log|f_k| up to a common constant, from the ratios of all pairs: their row means."""
+    pairs = run.log_ratio_pairs.values
+    n = int((1 + np.sqrt(1 + 8 * pairs.shape[1])) / 2)
+    full, (i, j) = np.zeros((len(pairs), n, n)), np.triu_indices(n, 1)
+    full[:, i, j], full[:, j, i] = pairs, -pairs
+    return full.mean(axis=2)
+
+
+def late_move(at, sizes):
+    start = np.searchsorted(at, 0.8 * at[-1])
+    return float(np.mean(np.abs(sizes[-1] - sizes[start])) / sizes[-1].std())
+
+
+def displacement_exponent(at, sizes):
+    """Slope of log mean |Δ log-ratio| against log time."""
+    moved = np.mean(np.abs(sizes - sizes[0]), axis=1)
+    use = (at > 0.01 * at[-1]) & (moved > 0)
+    grid = np.geomspace(at[use][0], at[-1], 30)  # equal weight to every decade
+    return float(np.polyfit(np.log(grid), np.log(np.interp(grid, at[use], moved[use])), 1)[0])
+
+
+def number(results, name):
+    return mean_of(results.measured[name].values)
+
+
+def say_moves(results):
+    mean, half = number(results, "moves")
+    reached = int(np.sum(results.measured.last_loss.values < 0.1))
+    return f"moves over spread {mean:.2f} ± {half:.2f}; a loss of 0.1 was reached by {reached}"
+
+
+def exponent_is(value, lr):
+    def check(results):
+        mean, half = number(results.select(lr=lr), "exponent")
+        text = f"{mean:.2f} ± {half:.2f} at lr {lr:g}"
+        return Finding(bool(abs(mean - value) <= half), text) if np.isfinite(half) else None
+
+    return check
+
+
+def rate_decides(results):
+    spreads = {lr: number(results.select(lr=lr), "spread") for lr in (FAST, SLOW)
+               if results.select(lr=lr).measured.sizes["run"] > 1}  # fmt: skip
+    if len(spreads) < 2:
+        return None
+    text = ", ".join(f"{m:.2f} ± {h:.2f} at lr {lr:g}" for lr, (m, h) in spreads.items())
+    first = float(results.measured.first_spread.mean())
+    return Finding(apart(*spreads.values()), f"spread of log|f| over channels at the end {text}; at first {first:.2f}")
+
+
+def draw(results):
+    figure, axes = plt.subplots(1, 3, figsize=(11, 3.4))
+    for ax, lr, word in zip(axes, (FAST, SLOW), ("diverge", "converge"), strict=False):
+        runs = [m for m, _ in results.select(lr=lr).runs()]
+        if runs:
+            ax.plot(runs[0].epoch_at, runs[0].log_ratio, color=BLUE, lw=0.4)
+        ax.set(xlabel="epoch", ylabel="log-ratio of a pair at x = 0", title=f"lr {lr:g}, said to {word}")
+    for lr, colour in ((FAST, BLUE), (SLOW, ORANGE)):
+        part = results.select(lr=lr)
+        axes[2].plot(part.measured.exponent, part.measured.moves, "o", color=colour, label=f"lr {lr:g}")
+    axes[2].axhline(MOVES, color=BLACK, ls="--", lw=0.8)
+    for value, colour in ((1, BLUE), (0.75, ORANGE)):
+        axes[2].axvline(value, color=colour, ls=":", lw=1)
+    axes[2].set(xlabel="exponent of displacement (dotted: paper)", ylabel="late move over spread", title="seeds")
+    axes[2].legend(fontsize=7)
+    return figure
+
+
+experiment = Experiment(
+    title="Log-ratio trajectories at two learning rates",
+    where="Fig. 8, App. C.7",
+    setting=setting,
+    full=dict(lr=(FAST, SLOW), seed=range(5), width=(1024,)),
+    quick=dict(lr=(FAST,), seed=range(1), width=(16,)),
+    save_at=save_at,
+    observe=(LogRatios(),),
+    digest=digest,
+    draw=draw,
+    claims=(
+        Claim("At lr 2e-3 the log-ratios diverge by the end.", "V14 · Fig. 8",
+              mostly(lambda m, _: m.moves > MOVES, say_moves), only={"lr": FAST}),
+        Claim("At lr 2e-4 they converge to a stable spread.", "V15 · Fig. 8",
+              mostly(lambda m, _: m.moves < MOVES, say_moves), only={"lr": SLOW}),
+        Claim("The exponent at lr 2e-3 is 1.", "V16 · Fig. 8", exponent_is(1, FAST), only={"lr": FAST}),
+        Claim("The exponent at lr 2e-4 is 0.75.", "V16 · Fig. 8", exponent_is(0.75, SLOW), only={"lr": SLOW}),
+        Claim("The learning rate decides how far channels spread.", "V17 · Abstract", rate_decides),
+    ),
+)  # fmt: skip

@@ -1,0 +1,116 @@
+"""Valleys paper, App. C.8: how high a frequency, how deep a net. All maps trained, width 777, rank 10, Adam.
+
+Target cos(12mπx) + cos(24mπx + ½) + cos(36mπx) + cos(72mπx + ½) on N = 1000, batch 100, lr 1e-3 × 0.9 every 100 epochs,
+at most 6,600 (the rate is below 1e-6 after). Here m ≤ 1.5 and L ≤ 12, and one L = 56 at m = 5. A run is stopped when
+its loss is below 1e-6: it has converged.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.claims import Claim, Finding, rated
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLUE, GREEN, ORANGE
+from saddlescope.nets import low_rank
+from saddlescope.observables import TestError
+from saddlescope.optimisers import Adam, LossBelow, StepDecay
+from saddlescope.setting import Setting
+from saddlescope.tables import Table
+from saddlescope.tasks import multi_frequency
+
+DEPTHS, LOW, HIGH = (3, 5, 8, 12), (0.3, 0.6), 1.5
+DEEP = 56
+
+
+def setting(m, L, seed, width, epochs):
+    return Setting(
+        task=multi_frequency(m, samples=1000),
+        net=low_rank(10, L, width, trainable="all"),
+        optimiser=Adam(lr=1e-3),
+        schedule=StepDecay(0.9, every=100),
+        stop=LossBelow(1e-6),
+        batch=100, epochs=epochs, precision="float32", seed=seed,
+    )  # fmt: skip
+
+
+def digest(run, setting):
+    loss, read = run.loss.values, run.sizes["saved"] > 0
+    return {
+        "test_error": float(run.test_error.values[-1]) if read else np.inf, "first_loss": loss[0],
+        "least_loss": np.nanmin(loss), "last_loss": loss[-1], "epochs": len(loss),
+    }  # fmt: skip
+
+
+def errors(results):
+    return results.measured.test_error.values
+
+
+def ends(good, word):
+    def check(results):
+        found = errors(results)
+        n = int(np.sum(good(found)))
+        by = ", ".join(
+            f"m = {m:g}, L = {L}: {np.median(errors(results.select(m=m, L=L))):.1e}"
+            for m, L in sorted(set(zip(results.measured.m.values, results.measured.L.values, strict=True)))
+        )
+        return rated(n, len(found), f"{n} of {len(found)} runs {word}; median test errors {by}")
+
+    return check
+
+
+def blows_up(results):
+    part = results.measured
+    lost = ~part.finite.values
+    grown = part.last_loss.values > part.first_loss.values
+    n = int(np.sum(lost | grown))
+    spread = ", ".join(f"{a:.2g} → {b:.2g}" for a, b in zip(part.first_loss.values, part.last_loss.values, strict=True))
+    return Finding(n == len(lost), f"{n} of {len(lost)} runs not finite or above their start; loss {spread}")
+
+
+def tables(results):
+    rows = []
+    for m, L in sorted(set(zip(results.measured.m.values, results.measured.L.values, strict=True))):
+        found = errors(results.select(m=m, L=L))
+        published = "1e-6 to 1e-5" if m in LOW else "no convergence" if m <= 2 else "blow-up"
+        rows.append((float(m), int(L), len(found), published, float(np.median(found)), float(found.min()),
+                     float(found.max())))  # fmt: skip
+    columns = ("m", "L", "seeds", "published", "median test error", "least", "largest")
+    return (Table("test_errors", "Test error by frequency and depth, rank 10, all maps trained", columns, rows),)
+
+
+def draw(results):
+    figure, ax = plt.subplots(figsize=(6, 3.8))
+    for m, colour, mark in zip((*LOW, HIGH), (BLUE, GREEN, ORANGE), "o^s", strict=True):
+        part = results.select(m=m)
+        ax.semilogy(part.measured.L, part.measured.test_error, mark, color=colour, ms=5, mfc="none", label=f"m = {m:g}")
+    deep = results.select(L=DEEP)
+    ax.semilogy(deep.measured.L, np.minimum(deep.measured.test_error, 1e3), "x", color="k", label="m = 5, L = 56")
+    ax.axhspan(1e-6, 1e-5, color=BLUE, alpha=0.15, lw=0, label="paper, m ≤ 0.6")
+    ax.axhline(0.01, color="0.5", ls=":", lw=0.8)
+    ax.set(xlabel="depth L", ylabel="test error", xscale="log", xticks=[*DEPTHS, DEEP],
+           xticklabels=[*map(str, DEPTHS), str(DEEP)])  # fmt: skip
+    ax.minorticks_off()
+    ax.legend(fontsize=7)
+    return figure
+
+
+SHALLOW = {"L": DEPTHS}
+experiment = Experiment(
+    title="How high a frequency, how deep a net",
+    where="App. C.8",
+    setting=setting,
+    full=dict(m=(*LOW, HIGH, 5), L=(*DEPTHS, DEEP), seed=range(5), width=(777,), epochs=(6600,)),
+    quick=dict(m=(0.3,), L=(3,), seed=range(1), width=(128,), epochs=(150,)),
+    among="(m < 2) == (L < 20) and (L < 20 or seed == 0)",
+    observe=(TestError(),),
+    digest=digest,
+    draw=draw,
+    tables=tables,
+    claims=(
+        Claim("Low frequencies (m = 0.3, 0.6) end at a test error near 1e-6 to 1e-5.", "V44, V51 · C.8",
+              ends(lambda e: e < 1e-4, "below 1e-4"), only={"m": LOW}),
+        Claim("High frequencies (m = 1.5) do not converge.", "V45 · C.8",
+              ends(lambda e: ~(e < 0.01), "at 0.01 or more"), only={"m": HIGH}),
+        Claim("A very deep net (L = 56) blows up at m = 5.", "V46 · C.8", blows_up, only={"L": DEEP}),
+    ),
+)  # fmt: skip

@@ -1,0 +1,127 @@
+"""A question of ours: does each plateau belong to one frequency, and each drop to its being learned?
+
+The residual is projected on every cosine of the target every five epochs. A frequency is learned from the epoch on from
+which its amplitude error stays below one half. Drops are those of the epoch loss; a drop lasts from 10 to 90 % of its
+fall. Factors 2 to 4, N = 256 × factor, batch 4, L = 3, rank 10. Beside it the paper's count of minima in the last
+hidden block, ten epochs before and after each frequency is learned.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.claims import Claim, mostly, rated, stages_of
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE
+from saddlescope.named import valleys
+from saddlescope.observables import MinimaCounts, PaperMinima, ProminentMinima, ResidualAmplitudes, learned_since
+from saddlescope.training import every
+
+DEPTH, EVERY, NEAR = 3, 5, 10
+amplitude = ResidualAmplitudes()
+paper, sound = MinimaCounts(PaperMinima(), precision="float32"), MinimaCounts(ProminentMinima())
+
+
+def setting(factor, seed, width):
+    return valleys(factor, 256 * factor, 4, DEPTH, seed=seed, width=width)
+
+
+def digest(run, setting):
+    at, errors = run.saved_epoch.values, np.abs(run[amplitude.name].values)
+    factor = errors.shape[1]
+    learned = learned_since(at, errors, np.ones(factor))
+    drops = [d for d in stages_of(run).drops if d.kind == "drop"]
+    keep = np.unique(np.geomspace(1, len(at), 300).astype(int)) - 1
+    loss = run.loss.values
+    found = {
+        "learned": (("frequency",), learned), "drops": len(drops), "one_to_one": one_to_one(learned, drops),
+        "within_a_drop": int(sum(any(d.start <= t <= d.end for d in drops) for t in learned)),
+        "drop_start": (("drop",), np.array([d.start for d in drops])),
+        "drop_end": (("drop",), np.array([d.end for d in drops])),
+        "epoch_at": (("instant",), at[keep]), "amplitude": (("instant", "frequency"), errors[keep]),
+        "loss_at": (("instant",), loss[np.minimum(at[keep], len(loss) - 1)]), "last_loss": loss[-1],
+    }  # fmt: skip
+    for name, observable in (("paper_gain", paper), ("sound_gain", sound)):
+        found[name] = ("frequency",), gains(at, run[observable.name].values[:, DEPTH - 1], learned)
+    return found
+
+
+def one_to_one(learned, drops):
+    """As many drops as frequencies, and every frequency is learned within a drop of its own."""
+    inside = [[k for k, d in enumerate(drops) if d.start <= t <= d.end] for t in learned]
+    return len(drops) == len(learned) and all(inside) and len({k[0] for k in inside}) == len(drops)
+
+
+def gains(at, counts, learned):
+    """The count NEAR epochs after each frequency is learned less that NEAR epochs before; NaN where it never is."""
+    first, last = (np.interp(learned + shift, at, counts) for shift in (-NEAR, NEAR))
+    return np.where(np.isfinite(learned), last - first, np.nan)
+
+
+def matches(run, _):
+    return bool(run.one_to_one)
+
+
+def say(results):
+    words = []
+    for factor in sorted(set(results.measured.factor.values.tolist())):
+        runs = [m for m, _ in results.select(factor=factor).runs()]
+        drops = ", ".join(str(int(m.drops)) for m in runs)
+        order = [" ".join("–" if np.isnan(t) else f"{t:.0f}" for t in m.learned.values) for m in runs[:2]]
+        words.append(f"factor {factor}: drops {drops}, frequencies learned at epochs {'; '.join(order)}")
+    return " | ".join(words)
+
+
+def in_order(run, _):
+    return bool(np.all(np.diff(run.learned.values) > 0))
+
+
+def goes_up(name):
+    def check(results):
+        found = np.concatenate([m[name].values for m, _ in results.runs()])
+        found = found[np.isfinite(found)]
+        good = int(np.sum(found > 0))
+        text = f"{good} of {len(found)} times a frequency was learned; mean change {found.mean():+.2f} a channel"
+        return rated(good, len(found), text) if found.size else None
+
+    return check
+
+
+def draw(results):
+    factors = sorted(set(results.measured.factor.values.tolist()))
+    figure, axes = plt.subplots(2, len(factors), figsize=(4 * len(factors), 5.2), squeeze=False, sharex="col")
+    for column, factor in enumerate(factors):
+        run = next(iter(results.select(factor=factor).runs()))[0]
+        top, below = axes[:, column]
+        top.loglog(run.epoch_at + 1, run.loss_at, color=BLACK, lw=1)
+        for start, end in zip(run.drop_start.values, run.drop_end.values, strict=True):
+            for ax in (top, below):
+                ax.axvspan(start + 1, end + 1, color="0.85", lw=0)
+        for k, colour in zip(range(factor), (BLUE, ORANGE, GREEN, PURPLE), strict=False):
+            below.semilogx(run.epoch_at + 1, run.amplitude[:, k], color=colour, lw=1.2, label=f"frequency {k + 1}")
+            if np.isfinite(run.learned[k]):
+                below.plot(run.learned[k] + 1, 0.5, "o", color=colour, ms=5)
+        top.set(title=f"factor {factor}, first seed (grey: drops)", ylabel="epoch loss")
+        below.set(xlabel="epoch + 1", ylabel="amplitude error")
+        below.legend(fontsize=7)
+    return figure
+
+
+experiment = Experiment(
+    title="One plateau, one frequency?",
+    where="Abstract (3), Sec. 1 (iii)",
+    setting=setting,
+    full=dict(factor=(2, 3, 4), seed=range(5), width=(1024,)),
+    quick=dict(factor=(2,), seed=range(1), width=(64,)),
+    save_at=every(EVERY, 10_000),
+    observe=(amplitude, paper, sound),
+    digest=digest,
+    draw=draw,
+    claims=(
+        Claim("Each plateau is a frequency not yet learned, each drop one that is learned.", "V2 · Abstract (3)",
+              mostly(matches, say)),
+        Claim("As a frequency is acquired the mean number of minima a channel goes up (paper's rule).", "V11 · Sec. 3",
+              goes_up("paper_gain")),
+        Claim("It goes up by the sound rule as well.", "ours", goes_up("sound_gain")),
+        Claim("Frequencies are learned in order, the lowest first.", "ours", mostly(in_order)),
+    ),
+)  # fmt: skip

@@ -1,0 +1,93 @@
+"""Valleys paper, App. C.10 and the conjecture of Section 3: layer ℓ has about 2ℓ spikes in its partials.
+
+Counted by the sound rule in float64, over depths, trained on the chirp (36, 12) as in Fig. 4 and untrained. A spike is
+taken for a prominent minimum, or a maximum, the two halved: the count of a cosine is its number of periods.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.claims import Claim, Finding, mostly
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLACK, BLUE, ORANGE
+from saddlescope.papers.valleys._oscillation import OBSERVE, SOUND, chirp_run, listed, spread
+from saddlescope.tables import Table
+from saddlescope.training import SaveAt
+
+DEPTHS = (2, 4, 6, 8)
+
+
+def setting(L, seed, epochs):
+    return chirp_run(L, 128, epochs, seed)
+
+
+def near(counts):
+    """Between ℓ and 4ℓ in every hidden layer ℓ = 1, 2, …"""
+    layer = np.arange(1, len(counts))
+    return bool(np.all((layer <= counts[:-1]) & (counts[:-1] <= 4 * layer)))
+
+
+def two_per_layer(run, _):
+    start, end = run[SOUND].values[[0, -1]]
+    return near(end) and not near(start)
+
+
+def say(results):
+    words = []
+    for L in sorted(set(results.measured.L.values.tolist())):
+        rows = [m[SOUND].values[-1][:-1] for m, _ in results.select(L=L).runs()]
+        words.append(f"L = {L}: {listed(np.mean(rows, axis=0))}")
+    return "; ".join(words)
+
+
+def more_with_depth(results):
+    """The count of the last hidden layer grows with the depth of the net, mean over seeds."""
+    depths = sorted(set(results.measured.L.values.tolist()))
+    if len(depths) < 2:
+        return None
+    last = [np.mean([m[SOUND].values[-1][-2] for m, _ in results.select(L=L).runs()]) for L in depths]
+    return Finding(bool(np.all(np.diff(last) > 0)), f"last hidden layer at L = {depths}: {listed(last)}")
+
+
+def tables(results):
+    rows = []
+    for L in sorted(set(results.measured.L.values.tolist())):
+        runs = [m for m, _ in results.select(L=L).runs()]
+        for at, word in ((0, "untrained"), (-1, "trained")):
+            mean, half = spread([m[SOUND].values[at] for m in runs])
+            rows += [(L, word, k + 1, 2 * (k + 1), float(mean[k]), float(half[k])) for k in range(len(mean) - 1)]
+    columns = ("L", "net", "layer", "conjectured spikes", "ours", "± 95 %")
+    return (Table("spikes", "Prominent minima a channel by layer, sound rule, float64", columns, rows),)
+
+
+def draw(results):
+    figure, axes = plt.subplots(1, len(DEPTHS), figsize=(12, 3.2), sharey=True)
+    for ax, L in zip(axes, DEPTHS, strict=True):
+        runs = [m for m, _ in results.select(L=L).runs()]
+        layers = np.arange(1, L + 1)
+        ax.plot(layers, 2 * layers, color=BLACK, ls="--", lw=1, label="2ℓ, conjectured")
+        for at, colour, mark, word in ((0, ORANGE, "s", "untrained"), (-1, BLUE, "o", "trained")):
+            if runs:
+                mean, half = (row[:-1] for row in spread([m[SOUND].values[at] for m in runs]))
+                ax.errorbar(layers, mean, np.nan_to_num(half), color=colour, marker=mark, ms=4, capsize=2, label=word)
+        ax.set(xlabel="layer ℓ", title=f"L = {L}")
+    axes[0].set_ylabel("prominent minima a channel")
+    axes[0].legend(fontsize=7)
+    return figure
+
+
+experiment = Experiment(
+    title="Spikes by layer: the 2ℓ conjecture",
+    where="App. C.10, Section 3",
+    setting=setting,
+    full=dict(L=DEPTHS, seed=range(5), epochs=(3000,)),
+    quick=dict(L=(2, 4), seed=range(1), epochs=(100,)),
+    save_at=SaveAt((0,)),
+    observe=OBSERVE,
+    draw=draw,
+    tables=tables,
+    claims=(
+        Claim("Layer ℓ has about 2ℓ spikes.", "V20 · Sec. 3", mostly(two_per_layer, say)),
+        Claim("The last hidden layer oscillates more in a deeper net.", "ours", more_with_depth),
+    ),
+)

@@ -1,0 +1,108 @@
+"""A question of ours: do deep nets fail because they cannot learn, or because the schedule freezes them first?
+
+The rule cuts when ten epochs are no better than the ten before, which on a flat noisy plateau happens about every 20
+epochs: a run that has not left it in some 280 epochs is frozen as a constant. The control keeps the rate at 0.01 for
+4,000 epochs. Factor 3, N = 768, batch 4, rank 5, L = 5 and 6, five seeds each.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.claims import Claim, Finding, counted, cuts_of, mostly
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLUE, ORANGE
+from saddlescope.named import Name
+from saddlescope.observables import TestError
+from saddlescope.optimisers import Constant, HalveOnStagnation
+from saddlescope.outcomes import outcome
+
+RULES = {"halving": (HalveOnStagnation(), 10_000), "fixed": (Constant(), 4000)}
+ESCAPED = 1.4
+SHOWN = 400
+
+
+def setting(rule, L, seed, width):
+    schedule, epochs = RULES[rule]
+    return Name(3, 768, 4, L).setting(rank=5, seed=seed, width=width, schedule=schedule, epochs=epochs)
+
+
+def digest(run, setting):
+    loss = run.loss.values
+    left, cuts = np.flatnonzero(loss < ESCAPED), cuts_of(run)
+    error = float(run.test_error.values[-1]) if run.sizes["saved"] else np.inf
+    at = np.unique(np.geomspace(1, len(loss), SHOWN).astype(int)) - 1
+    return {
+        "test_error": error, "outcome": outcome(error), "epochs": len(loss), "cuts": len(cuts),
+        "plateau": float(left[0]) if left.size else np.inf, "least_loss": np.nanmin(loss),
+        "cuts_on_plateau": int(np.sum(cuts < (left[0] if left.size else len(loss)))),
+        "curve": (("instant",), loss[at]), "epoch_at": (("instant",), at),
+    }  # fmt: skip
+
+
+def words(results, name="outcome"):
+    return results.measured[name].values.astype(str)
+
+
+def frozen(results):
+    """Runs under the schedule that never leave the plateau, though the same draw leaves it at a fixed rate."""
+    halving, fixed = results.select(rule="halving"), results.select(rule="fixed")
+    if not (halving.measured.sizes["run"] and fixed.measured.sizes["run"]):
+        return None
+    stuck, leaves = np.isinf(halving.measured.plateau.values), np.isfinite(fixed.measured.plateau.values)
+    n = int(stuck.sum())
+    good = int(np.sum(stuck & leaves))
+    cuts = halving.measured.cuts_on_plateau.values[stuck]
+    text = f"{n} of {stuck.size} runs stay on the plateau under the schedule"
+    if n:
+        text += f" ({np.median(cuts):.0f} cuts there, median); at a fixed rate {good} of these leave it, after "
+        text += f"{np.median(fixed.measured.plateau.values[stuck & leaves]):.0f} epochs" if good else "—"
+    return Finding(n > 0 and good >= 0.8 * n, text, good > 0)
+
+
+def say(results):
+    part = results.select(rule="fixed")
+    found = [f"L = {L}: {', '.join('never' if np.isinf(p) else f'{p:.0f}' for p in at.measured.plateau.values)}"
+             for L in sorted(set(part.measured.L.values.tolist())) for at in [part.select(L=L)]]  # fmt: skip
+    return f"epochs on the plateau at a fixed rate, {'; '.join(found)}"
+
+
+def more_work(results):
+    shares = {rule: words(results.select(rule=rule)) for rule in RULES}
+    if not all(len(v) for v in shares.values()):
+        return None
+    counts = {rule: int(np.sum(v == "worked")) for rule, v in shares.items()}
+    text = "; ".join(f"{rule}: {counted(counts[rule], len(v))} worked" for rule, v in shares.items())
+    return Finding(counts["fixed"] > counts["halving"], text)
+
+
+def draw(results):
+    shown = sorted(set(results.measured.L.values.tolist()))
+    figure, axes = plt.subplots(1, len(shown), figsize=(4.4 * len(shown), 3.4), sharey=True, squeeze=False)
+    for ax, L in zip(axes[0], shown, strict=True):
+        for rule, colour in (("halving", BLUE), ("fixed", ORANGE)):
+            for i, (m, _) in enumerate(results.select(rule=rule, L=L).runs()):
+                label = {"halving": "halving on stagnation", "fixed": "fixed rate 0.01"}[rule] if i == 0 else None
+                ax.loglog(m.epoch_at + 1, m.curve, color=colour, lw=0.8, label=label)
+        ax.axhline(ESCAPED, color="0.6", ls=":", lw=0.8)
+        ax.set(xlabel="epoch", title=f"f3_N768_bs4_L{L}, rank 5")
+    axes[0, 0].set_ylabel("epoch loss")
+    axes[0, 0].legend(fontsize=7)
+    return figure
+
+
+experiment = Experiment(
+    title="Deep failures: the net's or the schedule's?",
+    where="a question of ours, on App. C.5",
+    setting=setting,
+    full=dict(rule=RULES, L=(5, 6), seed=range(5), width=(1024,)),
+    quick=dict(rule=RULES, L=(5,), seed=range(1), width=(32,)),
+    observe=(TestError(),),
+    digest=digest,
+    draw=draw,
+    claims=(
+        Claim("A deep run that the schedule freezes on the plateau leaves it at a fixed rate.", "ours", frozen),
+        Claim("At a fixed rate deep nets (L ≥ 5) leave the plateau within 4,000 epochs.", "ours",
+              mostly(lambda m, _: np.isfinite(float(m.plateau)), say), only={"rule": "fixed"}),
+        Claim("At a fixed rate more deep runs work.", "ours", more_work),
+    ),
+)  # fmt: skip

@@ -1,0 +1,34 @@
+"""Valleys paper, App. C.4: the sweep at rank 20. The paper runs it and publishes no number of it; ours stands alone."""
+
+from saddlescope.claims import Claim
+from saddlescope.experiment import Experiment
+from saddlescope.papers.valleys import _baseline as base
+from saddlescope.papers.valleys._baseline import BATCHES, FACTORS
+from saddlescope.papers.valleys._baseline_figure import draw
+
+RANK = 20
+
+
+def tables(results):
+    own = [base.table(f"by_{axis}", f"Rank {RANK}: worked by {axis} (nothing is published)", results, {axis: values},
+                      lambda part, _: base.count_row(part, "worked"))
+           for axis, values in (("factor", FACTORS), ("bs", BATCHES))]  # fmt: skip
+    return *own, *(base.kinds_table(results, axis, values, RANK) for axis, values in base.BY)
+
+
+experiment = Experiment(
+    title="The rank-20 sweep: 750 runs, how they ended",
+    where="App. C.4",
+    setting=base.setting_at(RANK),
+    full=base.AXES | dict(seed=range(1)),
+    quick=base.FEW,
+    among=base.AMONG,
+    observe=base.OBSERVE,
+    digest=base.digest,
+    draw=draw(RANK),
+    tables=tables,
+    claims=(
+        Claim("Larger batches: fewer worked runs and a worse best error.", "V42, V43 · C.4", base.large_batches_worse),
+        Claim("A failed run is a constant.", "ours", base.mostly_constants),
+    ),
+)  # fmt: skip

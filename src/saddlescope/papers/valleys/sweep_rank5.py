@@ -1,0 +1,190 @@
+"""Valleys paper, App. C.5: the rank-5 sweep, 750 runs to their own end, with five seeds where the paper has one.
+
+The paper's 674 "failed" are 750 less 76; its definition (test error 0.5 or more, or not finite) leaves a class between.
+"""
+
+import numpy as np
+
+from saddlescope.claims import Claim, Finding, counted, enough, rated
+from saddlescope.experiment import Experiment
+from saddlescope.named import Name
+from saddlescope.nets import count, low_rank
+from saddlescope.papers.valleys import _baseline as base
+from saddlescope.papers.valleys._baseline import BATCHES, FACTORS, column, seeds_of
+from saddlescope.papers.valleys._baseline_figure import draw
+from saddlescope.tables import Table, agreeing, shown
+
+RANK = 5
+WORKED, FAILED = 76, 674
+BY_FACTOR = dict(zip(FACTORS, (34, 27, 12, 2, 1), strict=True))
+BEST_BY_FACTOR = dict(zip(FACTORS, (1.88e-5, 1.13e-4, 5.26e-4, 1.59e-3, 3.26e-3), strict=True))
+BY_BATCH = dict(zip(BATCHES, (15, 20, 19, 13, 9), strict=True))
+MEAN_BY_BATCH = dict(zip(BATCHES, (1.72, 1.62, 1.46, 1.36, 1.40), strict=True))
+BEST_BY_BATCH = dict(zip(BATCHES, (9.37e-5, 1.88e-5, 5.18e-5, 2.17e-4, 3.93e-4), strict=True))
+CELLS = {1: (6, 8, 7, 7, 6), 2: (6, 7, 7, 4, 3), 3: (3, 4, 3, 2, 0), 4: (0, 1, 1, 0, 0), 5: (0, 0, 1, 0, 0)}
+LISTED = {  # runs with least loss below 0.02 at factors 4 and 5: least loss and test error, where they are given
+    (5, 4, 3): (2.80e-3, 3.26e-3), (5, 2, 2): (9.48e-3, 1.11e-2), (4, 4, 3): (1.42e-3, 1.59e-3),
+    (4, 2, 3): (5.50e-3, 5.94e-3), (4, 1, 2): (None, None), (4, 2, 2): (None, None),
+}  # fmt: skip
+
+
+def totals(results):
+    runs = results.measured.sizes["run"]
+    row = lambda word, published: (word, runs, *base.count_row(results, word, published))  # noqa: E731
+    rows = [row("worked", WORKED), row("failed", FAILED), row("between", None)]
+    return Table("totals", f"Rank {RANK}: how runs ended", ("outcome", "runs", *base.AGREES), rows)
+
+
+def by_factor(results):
+    return base.table("by_factor", f"Rank {RANK}: worked by factor", results, dict(factor=FACTORS),
+                      lambda part, f: base.count_row(part, "worked", BY_FACTOR[f]))  # fmt: skip
+
+
+def best_by_factor(results):
+    return base.table("best_by_factor", f"Rank {RANK}: best test error by factor", results, dict(factor=FACTORS),
+                      lambda part, f: base.error_row(part, base.best, BEST_BY_FACTOR[f]))  # fmt: skip
+
+
+def by_factor_and_batch(results):
+    return base.table(
+        "by_factor_and_batch", f"Rank {RANK}: worked by factor and batch size", results,
+        dict(factor=FACTORS, bs=BATCHES),
+        lambda part, f, bs: base.count_row(part, "worked", CELLS[f][BATCHES.index(bs)]),
+    )  # fmt: skip
+
+
+def by_batch(results):
+    return base.table("by_batch", f"Rank {RANK}: worked by batch size", results, dict(bs=BATCHES),
+                      lambda part, bs: base.count_row(part, "worked", BY_BATCH[bs]))  # fmt: skip
+
+
+def mean_by_batch(results):
+    return base.table("mean_by_batch", f"Rank {RANK}: mean test error by batch size", results, dict(bs=BATCHES),
+                      lambda part, bs: base.error_row(part, base.average, MEAN_BY_BATCH[bs], log=False))  # fmt: skip
+
+
+def best_by_batch(results):
+    return base.table("best_by_batch", f"Rank {RANK}: best test error by batch size", results, dict(bs=BATCHES),
+                      lambda part, bs: base.error_row(part, base.best, BEST_BY_BATCH[bs]))  # fmt: skip
+
+
+def low_loss(results):
+    """All runs at factors 4 and 5 whose least loss was below 0.02 in a seed, and the paper's six."""
+    part, seeds = results.select(factor=(4, 5)), seeds_of(results)
+    names = ("factor", "base", "bs", "L", "least_loss", "test_error")
+    found: dict[tuple, list] = {}
+    for factor, N, bs, L, least, error in zip(*(column(part, n) for n in names), strict=True):
+        found.setdefault((int(factor), int(N), int(bs), int(L)), []).append((least, error))
+    rows = []
+    for (factor, N, bs, L), ended in sorted(found.items(), reverse=True):
+        published = LISTED.get((factor, bs, L)) if N == 256 else None
+        low = sum(least < 0.02 for least, _ in ended)
+        if published or low:
+            least, error = np.median(ended, axis=0)
+            name = Name(factor, N * factor, bs, L)
+            rows.append((str(name), *(published or (None, None)), float(least), float(error), f"{low} of {len(seeds)}"))
+    columns = ("run", "published least loss", "published test error", "ours, median", "ours, median error",
+               "seeds below 0.02")  # fmt: skip
+    return Table("least_loss", f"Rank {RANK}: runs with least loss below 0.02, factors 4 and 5", columns, rows)
+
+
+def tables(results):
+    makers = (totals, by_factor, best_by_factor, by_factor_and_batch, by_batch, mean_by_batch, best_by_batch)
+    compared = [make(results) for make in makers]
+    return (
+        *(compared if base.whole(results) else map(base.unpublished, compared)), low_loss(results),
+        *(base.kinds_table(results, axis, values, RANK) for axis, values in base.BY),
+    )  # fmt: skip
+
+
+# ---- Claims ----
+
+
+def row_holds(number):
+    """One row of the totals."""
+
+    def check(results):
+        if not base.whole(results):
+            return None
+        word, _, published, ours, interval, verdict = totals(results).rows[number]
+        return Finding(verdict == "holds", f"{word}: {published} published, {shown(ours)} a seed, {interval}")
+
+    return check
+
+
+def rows_hold(*make, most=None):
+    def check(results):
+        if not base.whole(results):
+            return None
+        counts = [agreeing(m(results)) for m in make]
+        good, n = (sum(c) for c in zip(*counts, strict=True))
+        missed = [f"{'/'.join(map(str, row[: -len(base.AGREES) - 1]))}: {shown(row[-4])} against {row[-2]}"
+                  for m in make for row in m(results).rows if row[-1] == "does not hold"]  # fmt: skip
+        text = f"{good} of {n} numbers in their intervals" + (f"; not {', '.join(missed)}" if missed else "")
+        found = rated(good, n, text)
+        return found if most is None else Finding(enough(good, n, most), text, found.partly)
+
+    return check
+
+
+def only_one(results):
+    """At factor 5 the one run works in most seeds, and no other in any."""
+    if not base.whole(results):
+        return None
+    part = results.select(factor=5)
+    worked = column(part, "outcome") == "worked"
+    named = (column(part, "bs") == 4) & (column(part, "L") == 3) & (column(part, "base") == 256)
+    good, others = int(np.sum(worked & named)), int(np.sum(worked & ~named))
+    text = f"it works in {counted(good, int(named.sum()))}; others work {others} times in {int(np.sum(~named))} runs"
+    most = enough(good, int(named.sum()), 0.8)
+    return Finding(most and others == 0, text, most or others == 0)
+
+
+def same_list(results):
+    """The six names in most seeds."""
+    if not base.whole(results):
+        return None
+    rows, n = low_loss(results).rows, len(seeds_of(results))
+    listed = [row for row in rows if is_listed(row[0])]
+    good = sum(int(row[-1].split()[0]) >= 0.8 * n for row in listed)
+    text = ", ".join(f"{row[0]} {row[-1]}" for row in listed)
+    more = len(rows) - len(listed)
+    return rated(good, len(LISTED), f"below 0.02 in seeds: {text}; {more} other names appear in some seed")
+
+
+def is_listed(text):
+    name = Name.parse(text)
+    return (name.factor, name.batch, name.depth) in LISTED and name.samples == 256 * name.factor
+
+
+def sizes(results):
+    found = {L: count(low_rank(RANK, L), 1, 1)[0] for L in (3, 2)}
+    return Finding(found == {3: 36_880, 2: 25_611}, f"L = 3: {found[3]:,}, L = 2: {found[2]:,}")
+
+
+experiment = Experiment(
+    title="The rank-5 sweep: 750 runs, how they ended",
+    where="App. C.5",
+    setting=base.setting_at(RANK),
+    full=base.AXES | dict(seed=range(5)),
+    quick=base.FEW,
+    among=base.AMONG,
+    observe=base.OBSERVE,
+    digest=base.digest,
+    draw=draw(RANK, BY_FACTOR, BY_BATCH),
+    tables=tables,
+    claims=(
+        Claim("76 of 750 runs worked.", "V31 · C.5", row_holds(0)),
+        Claim("674 runs failed (test error 0.5 or more, or not finite).", "V32 · C.5", row_holds(1)),
+        Claim("Worked by factor: 34, 27, 12, 2, 1.", "V33 · C.5", rows_hold(by_factor)),
+        Claim("Best test errors by factor: 1.88e-5 to 3.26e-3.", "V34 · C.5", rows_hold(best_by_factor)),
+        Claim("Worked by factor and batch: the 25 counts.", "V35 · C.5", rows_hold(by_factor_and_batch, most=0.95)),
+        Claim("Worked by batch size: 15, 20, 19, 13, 9.", "V36 · C.5", rows_hold(by_batch)),
+        Claim("Mean and best test errors by batch size.", "V37 · C.5", rows_hold(mean_by_batch, best_by_batch)),
+        Claim("At factor 5 only f5_N1280_bs4_L3 works.", "V38 · C.5", only_one),
+        Claim("Least loss below 0.02 at factors 4 and 5: the six runs.", "V39 · C.5", same_list),
+        Claim("Parameters: 36,880 at L = 3 and 25,611 at L = 2.", "V40 · C.5", sizes),
+        Claim("Larger batches: fewer worked runs and a worse best error.", "V42 · C.6", base.large_batches_worse),
+        Claim("A failed run is a constant.", "ours", base.mostly_constants),
+    ),
+)  # fmt: skip

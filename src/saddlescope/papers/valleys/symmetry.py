@@ -1,0 +1,41 @@
+"""Valleys paper, App. C.9: the symmetry comparison at (144, 48), N = 4000, once, frozen and all maps trained.
+
+10,000 epochs in the paper; the rate is below 1e-6 after 6,600, where this ends. Its layers 7 and 16 count all 18 affine
+maps: blocks 4 and 8. If one of the two nets does not fit, nothing is concluded.
+"""
+
+from saddlescope.claims import Claim, Finding
+from saddlescope.experiment import Experiment
+from saddlescope.papers.valleys import _symmetry as symmetry
+from saddlescope.papers.valleys._symmetry import EVEN, WORDS, asymmetry, fitting
+from saddlescope.training import SaveAt
+
+BLOCKS = (3, 7)
+
+
+def setting(net, seed, width, samples, epochs):
+    return symmetry.chirp_run(net, 144, 48, samples, epochs, seed, width)
+
+
+def seen(results):
+    """The frozen net is symmetric, the other is not; said only of nets that fit."""
+    found = {net: fitting(results, net) for net in ("frozen", "all")}
+    errors = ", ".join(f"{WORDS[str(m.net.values)]} {float(m.test_error[-1]):.2g}" for m, _ in results.runs())
+    if not all(found.values()):
+        return Finding(False, f"test errors {errors}: a net fits below 0.01; {symmetry.say(results)}", unclear=True)
+    frozen, free = (asymmetry(found[net][0]) for net in ("frozen", "all"))
+    return Finding(frozen < EVEN < free, f"odd share {frozen:.3f} and {free:.3f}; test errors {errors}")
+
+
+experiment = Experiment(
+    title="Symmetry at (144, 48)",
+    where="App. C.9",
+    setting=setting,
+    full=dict(net=("frozen", "all"), seed=(0,), width=(1024,), samples=(4000,), epochs=(6600,)),
+    quick=dict(net=("frozen", "all"), seed=(0,), width=(32,), samples=(600,), epochs=(20,)),
+    save_at=SaveAt((0,)),
+    observe=symmetry.observe(BLOCKS),
+    draw=symmetry.draw(BLOCKS),
+    tables=symmetry.tables,
+    claims=(Claim("At (144, 48) the frozen net is symmetric and the other is not.", "V24 · C.9", seen),),
+)

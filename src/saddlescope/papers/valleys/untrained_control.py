@@ -1,0 +1,74 @@
+"""A control of ours for Fig. 4: minima of nets that were never trained, by layer, both rules, both precisions.
+
+If an untrained net shows the published rise, the rise is no evidence of learning; if float64 does not show it, it is
+rounding. Nets of Fig. 4 (width 128, rank 5, L = 6) and of the main text (width 1024, rank 10), and a deeper one.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.claims import Claim, mostly
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE
+from saddlescope.papers.valleys._oscillation import COUNTS, SOUND, WORDS, chirp_run, listed, rises, spread
+from saddlescope.training import SaveAt
+from saddlescope.training.driver import Run
+
+NETS = {"width 128, rank 5, L = 6": (6, 128, 5), "width 1024, rank 10, L = 6": (6, 1024, 10),
+        "width 128, rank 5, L = 12": (12, 128, 5)}  # fmt: skip
+
+
+def measure(net, seed):
+    L, width, rank = NETS[net]
+    setting = chirp_run(L, width, 1, seed, rank=rank)
+    found = Run(setting, COUNTS, SaveAt()).measured()
+    return {name: (("block",), np.asarray(values)) for name, values in found.items()}
+
+
+def rise(name):
+    return lambda run, _: rises(run[name].values) > 0.5
+
+
+def say(name):
+    def words(results):
+        first = results.select(net=next(iter(NETS)))
+        rows = [m[name].values for m, _ in first.runs()]
+        return f"mean count by layer in the net of Fig. 4: {listed(np.mean(rows, axis=0))}" if rows else ""
+
+    return words
+
+
+def draw(results):
+    figure, axes = plt.subplots(1, len(NETS), figsize=(11, 3.3))
+    for ax, net in zip(axes, NETS, strict=True):
+        runs = [m for m, _ in results.select(net=net).runs()]
+        for (name, word), colour, mark in zip(WORDS.items(), (ORANGE, BLUE, PURPLE, GREEN), "so^D", strict=True):
+            if runs:
+                mean, half = spread([m[name].values for m in runs])
+                ax.errorbar(np.arange(1, len(mean) + 1), mean, np.nan_to_num(half), color=colour, marker=mark, ms=4,
+                            lw=1.2, capsize=2, label=word)  # fmt: skip
+        ax.set(xlabel="layer (block)", title=net, yscale="symlog")
+    axes[0].set_ylabel("mean minima a channel, untrained")
+    axes[0].legend(fontsize=7)
+    return figure
+
+
+def falls_short(run, _):
+    return rises(run["paper_minima_float64"].values) <= 0.5
+
+
+experiment = Experiment(
+    title="Minima of untrained nets",
+    where="a control for Fig. 4",
+    measure=measure,
+    full=dict(net=NETS, seed=range(20)),
+    quick=dict(net=("width 128, rank 5, L = 6",), seed=range(3)),
+    draw=draw,
+    claims=(
+        Claim("In float32 the paper's count rises with the layer without training.", "ours",
+              mostly(rise("paper_minima_float32"), say("paper_minima_float32"))),
+        Claim("In float64 the paper's count does not.", "ours", mostly(falls_short, say("paper_minima_float64"))),
+        Claim("The sound count does not, in float64.", "ours",
+              mostly(lambda run, _: rises(run[SOUND].values) <= 0.5, say(SOUND))),
+    ),
+)  # fmt: skip

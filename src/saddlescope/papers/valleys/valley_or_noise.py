@@ -1,0 +1,172 @@
+"""A question of ours: what is the drop at a learning-rate cut made of? f3_N768_bs8_L3 at rank 10.
+
+The paper: a narrow valley opens to the smaller rate. The rival: minibatch noise holds the loss above the floor of the
+place it is in, and a smaller rate makes less noise. From the state at every cut four branches are followed for ten
+epochs, with the same order of samples: the cut; no cut; no cut, iterates averaged (one an epoch); no cut and no noise
+(full-batch descent at the old rate, as many steps). Losses are on all training data.
+
+What each number would mean, fixed before the runs. A cut is a drop if its branch ends below 0.9 of the loss before. At
+a drop, in logarithms of the loss:
+- "anyway": without a cut the loss falls by half as much or more;
+- "noise": else, the average of iterates, or descent without noise, falls by half as much or more at the old rate. What
+  lies below was within reach of the old rate: the noise kept it away;
+- "valley": else, and where the cut leads is too sharp for the old rate, sharpness × lr / 2 ≥ 1;
+- "neither": else.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.claims import Claim, rated
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED
+from saddlescope.observables import GradientNoise, Sharpness, Snapshot
+from saddlescope.observables import measure as read
+from saddlescope.papers.valleys._runs import WIDE, main_run
+from saddlescope.tables import Table
+from saddlescope.training import SaveAt
+from saddlescope.training.driver import Run, engine_for
+
+DEPTH, AFTER, DROP = 3, 10, 0.9
+BRANCHES = {"cut": "cut", "uncut": "no cut", "averaged": "no cut, averaged", "calm": "no cut, no noise"}
+COLOURS = {"cut": BLACK, "uncut": ORANGE, "averaged": BLUE, "calm": GREEN}
+
+
+def measure(seed, width):
+    setting = main_run(DEPTH, seed, width)
+    run, calm, rows = Run(setting, (), SaveAt()), engine_for(setting.but(batch=setting.samples)), []
+    more = True
+    while more:
+        known = len(run.history.cuts)
+        more = run.advance()
+        if len(run.history.cuts) > known and more:
+            rows.append(at_cut(run, calm))
+    epochs = {"cut_epoch": run.history.cuts[: len(rows)]}
+    columns = {name: [row[name] for row in rows] for name in rows[0]} | epochs
+    return {name: (("cut",), np.array(values, float)) for name, values in columns.items()}
+
+
+def at_cut(run, calm):
+    """The four branches from here, sharpness before and after, and the noise of the gradient."""
+    engine, state, tick = run.engine, run.state, run.history.tick
+    new, old = run.history.lr, run.history.lrs[-1]
+    steps = -(-engine.samples // engine.batch)
+    lowered = engine.advance(state, tick, AFTER, new)[0]
+    kept, iterates = state, []
+    for i in range(AFTER):
+        kept = engine.advance(kept, tick + i, 1, old)[0]
+        iterates.append(kept[0])
+    mean = {name: np.mean([it[name] for it in iterates], axis=0) for name in iterates[0]}, state[1]
+    quiet = calm.advance(state, tick, AFTER * steps, old)[0]
+    before, after = (look(engine, s, old) for s in (state, lowered))
+    noise = before["gradient_noise_trace"] / engine.batch / before["gradient_noise_signal"]
+    return {
+        "lr": old, "before": engine.loss(state), "cut": engine.loss(lowered), "uncut": engine.loss(kept),
+        "averaged": engine.loss(mean), "calm": engine.loss(quiet), "noise_over_signal": noise,
+        "sharp_before": before["sharpness_over_limit"], "sharp_after": after["sharpness_over_limit"],
+    }  # fmt: skip
+
+
+def look(engine, state, lr):
+    """Sharpness × lr / 2 and the gradient noise of a state."""
+    dtype = engine.setting.precision
+    number = lambda v: np.asarray(v, dtype)  # noqa: E731
+    snapshot = Snapshot(engine.net, engine.params(state), engine.statistics, engine.data, number(0), number(lr))
+    return {name: float(value) for name, value in read((Sharpness(), GradientNoise()), snapshot).items()}
+
+
+# ---- What the numbers say ----
+
+
+def kinds(run):
+    """The word for each cut; an empty one where the loss does not drop."""
+    fall = {name: np.log(run["before"].values / run[name].values) for name in BRANCHES}
+    half = fall["cut"] / 2
+    noise = (fall["averaged"] >= half) | (fall["calm"] >= half)
+    words = np.where(fall["uncut"] >= half, "anyway", np.where(noise, "noise", ""))
+    words = np.where(words != "", words, np.where(run.sharp_after.values >= 1, "valley", "neither"))
+    return np.where(run["cut"].values < DROP * run["before"].values, words, "")
+
+
+def all_kinds(results):
+    found = np.concatenate([kinds(m) for m, _ in results.runs()])
+    return found[found != ""], len(found)
+
+
+def said(results):
+    words, cuts = all_kinds(results)
+    counts = ", ".join(f"{word} {int(np.sum(words == word))}" for word in ("anyway", "noise", "valley", "neither"))
+    return f"{len(words)} drops at {cuts} cuts: {counts}"
+
+
+def are(*wanted):
+    def check(results):
+        words, _ = all_kinds(results)
+        good = int(np.sum(np.isin(words, wanted)))
+        return rated(good, len(words), f"{good} of {len(words)} drops; {said(results)}") if len(words) else None
+
+    return check
+
+
+def sharp_in_general(results):
+    """At the drops: sharpness × lr / 2 before the cut is 1 or more."""
+    at = [(m.sharp_before.values[k], m.sharp_after.values[k]) for m, _ in results.runs()
+          for k in np.flatnonzero(kinds(m) != "")]  # fmt: skip
+    if not at:
+        return None
+    before, after = np.transpose(at)
+    good = int(np.sum(before >= 1))
+    text = f"median sharpness × lr / 2 at the old rate {np.median(before):.2f} before and {np.median(after):.2f} after"
+    return rated(good, len(before), f"{good} of {len(before)} drops; {text}")
+
+
+def tables(results):
+    rows = []
+    for m, _ in results.runs():
+        for k, word in enumerate(kinds(m)):
+            rows.append((int(m.seed), k + 1, int(m.cut_epoch[k]), float(m.lr[k]), float(m.before[k]),
+                         *(float(m[name][k]) for name in BRANCHES), float(m.sharp_before[k]), float(m.sharp_after[k]),
+                         float(m.noise_over_signal[k]), word or "no drop"))  # fmt: skip
+    columns = ("seed", "cut", "epoch", "lr before", "loss before", *BRANCHES.values(), "λ lr/2 before", "λ lr/2 after",
+               "noise / signal", "what it is")  # fmt: skip
+    return (Table("cuts", "Every cut: training loss of four branches after ten epochs", columns, rows),)
+
+
+def draw(results):
+    figure, axes = plt.subplots(1, 3, figsize=(12, 3.6))
+    for i, (m, _) in enumerate(results.runs()):
+        at = np.arange(1, m.sizes["cut"] + 1)
+        for name, word in BRANCHES.items():
+            ratio = m[name].values / m["before"].values
+            axes[0].semilogy(at, ratio, color=COLOURS[name], lw=1.6 if i == 0 else 0.5, label=word if i == 0 else None)
+        for name, colour in (("sharp_before", PURPLE), ("sharp_after", RED)):
+            word = {"sharp_before": "before the cut", "sharp_after": "ten epochs after"}[name]
+            axes[1].semilogy(at, m[name], color=colour, lw=1.6 if i == 0 else 0.5, label=word if i == 0 else None)
+        axes[2].semilogy(at, m.noise_over_signal, color=BLUE, lw=1.6 if i == 0 else 0.5)
+    axes[0].axhline(1, color="0.6", lw=0.6)
+    axes[1].axhline(1, color="0.6", lw=0.6)
+    axes[2].axhline(1, color="0.6", lw=0.6)
+    axes[0].set(xlabel="cut", ylabel="loss over that before the cut", title="ten epochs on, four branches")
+    axes[1].set(xlabel="cut", ylabel="sharpness × old rate / 2", title="too sharp above 1")
+    axes[2].set(xlabel="cut", ylabel="gradient noise over signal", title="a batch of 8, before the cut")
+    axes[0].legend(fontsize=7)
+    axes[1].legend(fontsize=7)
+    return figure
+
+
+experiment = Experiment(
+    title="The drop at a cut: valley or noise floor?",
+    where="a question of ours, on Sec. 1 (iii) and 3",
+    measure=measure,
+    full=dict(seed=range(5), width=(WIDE,)),
+    quick=dict(seed=range(1), width=(32,)),
+    draw=draw,
+    tables=tables,
+    claims=(
+        Claim("Reducing the learning rate is what lets the loss drop.", "V5 · Abstract (3)", are("valley", "neither")),
+        Claim("The drop at a cut is the entry into a valley too sharp for the old rate.", "V6 · Sec. 3", are("valley")),
+        Claim("The drop at a cut is a noise floor that falls.", "ours", are("noise")),
+        Claim("Before a drop the loss is sharper than plain descent at that rate could bear.", "ours",
+              sharp_in_general),
+    ),
+)  # fmt: skip

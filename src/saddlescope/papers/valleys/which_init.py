@@ -1,0 +1,144 @@
+"""A question of ours: which initialisation gives the plateaus and failures that the paper reports?
+
+The paper names the μ-parameterisation, which with only the width → rank maps trained is the mean-field one. Its numbers
+fit weights uniform on ±1/√fan-in. f3_N768_bs4 at rank 10, depths 1 to 6, five seeds: how long the first plateau lasts
+and which share of runs works. A clip acts on the gradient of C, which in the mean-field form is n times smaller: the
+same clip bites less there, so that each is run clipped and not. The paper's own counts at factor 3, N = 768: none at
+L ≥ 5 in rank 5, a best error of 5e-4 at L = 3.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.claims import Claim, Finding
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLUE, GREEN, ORANGE
+from saddlescope.named import INITS, valleys
+from saddlescope.observables import TestError
+from saddlescope.outcomes import outcome
+from saddlescope.tables import Table
+
+CLIPS = {"clipped": 1.0, "free": 0.0}
+ESCAPED = 1.4
+
+
+def setting(init, clip, L, seed, width):
+    return valleys(3, 768, 4, L, seed=seed, init=init, clip=CLIPS[clip], width=width)
+
+
+def digest(run, setting):
+    loss, read = run.loss.values, run.sizes["saved"] > 0
+    left = np.flatnonzero(loss < ESCAPED)
+    error = float(run.test_error.values[-1]) if read else np.inf
+    return {"test_error": error, "outcome": outcome(error), "epochs": len(loss), "least_loss": np.nanmin(loss),
+            "plateau": float(left[0]) if left.size else np.inf}  # fmt: skip
+
+
+def worked(results):
+    return np.mean(results.measured.outcome.values.astype(str) == "worked") if results.measured.sizes["run"] else np.nan
+
+
+def plateau(results):
+    """Median epochs before the loss is below 1.4; infinite where half the runs never leave."""
+    return float(np.median(results.measured.plateau.values)) if results.measured.sizes["run"] else np.nan
+
+
+def depths(results):
+    return sorted(set(results.measured.L.values.tolist()))
+
+
+def by_depth(results, what):
+    return [what(results.select(L=L)) for L in depths(results)]
+
+
+def shown(values):
+    return ", ".join("never" if np.isinf(v) else f"{v:.2g}" if v < 1 else f"{v:.0f}" for v in values)
+
+
+def uniform_has_plateau(results):
+    """Clipped, as in the paper: longer than twice the Gaussian's at every depth above 1 at which one of them leaves."""
+    found = {init: by_depth(results.select(init=init, clip="clipped"), plateau) for init in INITS}
+    if not found["uniform"] or not found["gaussian"]:
+        return None
+    pairs = [(u, g) for u, g in zip(found["uniform"], found["gaussian"], strict=True) if np.isfinite(g)][1:]
+    good = sum(u > 2 * g for u, g in pairs)
+    text = "; ".join(f"{init}: {shown(values)}" for init, values in found.items())
+    return Finding(good == len(pairs) > 0, f"median epochs by depth, {text}", good > 0)
+
+
+def mean_field_fits(results):
+    """μP as named: fails at L ≥ 5 as the paper's runs do, and has a plateau of 20 epochs or more at L = 3."""
+    part = results.select(init="mean-field", clip="clipped")
+    deep = worked(part.select(L=(5, 6)))
+    length = plateau(part.select(L=3))
+    if np.isnan(deep) or np.isnan(length):
+        return None
+    good = [deep < 0.2, length >= 20]
+    text = f"worked at L ≥ 5: {deep:.0%}; median plateau at L = 3: {shown([length])} epochs; worked by depth "
+    return Finding(all(good), text + shown(by_depth(part, worked)), any(good))
+
+
+def uniform_fails_deep(results):
+    part = results.select(init="uniform", clip="clipped")
+    share = by_depth(part, worked)
+    if 5 not in depths(part):
+        return None
+    shallow, deep = np.mean(share[1:3]), worked(part.select(L=(5, 6)))
+    text = f"worked by depth: {shown(share)}; Gaussian: "
+    gaussian = by_depth(results.select(init="gaussian", clip="clipped"), worked)
+    return Finding(bool(shallow >= 0.8 and deep <= 0.2), text + shown(gaussian), bool(deep < shallow))
+
+
+def tables(results):
+    rows = []
+    for init in INITS:
+        for clip in CLIPS:
+            part = results.select(init=init, clip=clip)
+            for L in depths(part):
+                at = part.select(L=L)
+                n = at.measured.sizes["run"]
+                errors = at.measured.test_error.values
+                rows.append((init, clip, L, n, plateau(at), f"{worked(at) * n:.0f} of {n}", float(np.median(errors))))
+    columns = ("initialisation", "clipping", "L", "seeds", "median plateau, epochs", "worked", "median test error")
+    return (Table("by_depth", "f3_N768_bs4: plateau and worked runs by initialisation and depth", columns, rows),)
+
+
+def draw(results):
+    figure, axes = plt.subplots(2, 2, figsize=(8.4, 5.6), sharex=True, sharey="row")
+    for column, clip in enumerate(CLIPS):
+        for init, colour, mark in zip(INITS, (BLUE, ORANGE, GREEN), "os^", strict=True):
+            part = results.select(init=init, clip=clip)
+            if not part.measured.sizes["run"]:
+                continue
+            lengths = part.measured.plateau.values
+            left = np.isfinite(lengths)
+            axes[0, column].semilogy(part.measured.L.values[left], lengths[left] + 1, mark, color=colour, ms=4,
+                                     mfc="none")  # fmt: skip
+            axes[0, column].semilogy(depths(part), np.array(by_depth(part, plateau)) + 1, color=colour, label=init)
+            axes[1, column].plot(depths(part), by_depth(part, worked), color=colour, marker=mark, ms=4, label=init)
+        axes[0, column].set_title({"clipped": "clipped to norm 1", "free": "not clipped"}[clip])
+        axes[1, column].set(xlabel="depth L")
+    axes[0, 0].set_ylabel("epochs on the first plateau")
+    axes[1, 0].set_ylabel("share of runs that worked")
+    axes[0, 0].legend(fontsize=7)
+    return figure
+
+
+experiment = Experiment(
+    title="Which initialisation gives the paper's plateaus",
+    where="App. A.1, C.1; a question of ours",
+    setting=setting,
+    full=dict(init=INITS, clip=CLIPS, L=range(1, 7), seed=range(5), width=(1024,)),
+    quick=dict(init=("uniform", "gaussian"), clip=("clipped",), L=(1, 3), seed=range(1), width=(64,)),
+    observe=(TestError(),),
+    digest=digest,
+    draw=draw,
+    tables=tables,
+    claims=(
+        Claim("The μ-parameterisation (mean-field, here) gives the paper's plateaus and failures.", "V47 · A.1, C.1",
+              mean_field_fits),
+        Claim("The uniform draw has a first plateau more than twice as long as the Gaussian.", "ours",
+              uniform_has_plateau),
+        Claim("Under the uniform draw deep nets (L ≥ 5) fail and shallow ones work.", "ours", uniform_fails_deep),
+    ),
+)  # fmt: skip
