@@ -47,6 +47,13 @@ def one_more_count(good, n, size) -> tuple[int, int]:
     return int(binom.ppf(0.025, size, low)), int(binom.ppf(0.975, size, high))
 
 
+def rank_correlation(x, y) -> float:
+    """Spearman's."""
+    from scipy.stats import rankdata
+
+    return float(np.corrcoef(rankdata(x), rankdata(y))[0, 1])
+
+
 def apart(a, b) -> bool:
     """Whether the intervals (mean, half) of two means do not overlap; no interval, no difference."""
     return bool(abs(a[0] - b[0]) > a[1] + b[1])

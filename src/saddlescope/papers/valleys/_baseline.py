@@ -4,13 +4,15 @@ A count is per seed: ours is the mean over seeds, and the interval is where one 
 published number is. Of a run a few numbers are kept; its curves go when the experiment is done.
 """
 
+from typing import Any
+
 import numpy as np
 
-from saddlescope.claims import Finding, cuts_of, rated
+from saddlescope.claims import Finding, rated
 from saddlescope.intervals import mean_of, one_more, one_more_count
 from saddlescope.named import Name
 from saddlescope.observables import Fit, TestError
-from saddlescope.outcomes import failure, outcome
+from saddlescope.papers.valleys._runs import ending, failed_as, first_below
 from saddlescope.tables import AGREES, Table, compared
 
 OBSERVE = (TestError(), Fit())
@@ -33,15 +35,8 @@ def setting_at(rank):
 def digest(run, setting):
     """How it ended, in a few numbers and words."""
     target = setting.task.target(np.linspace(-1, 1, OBSERVE[1].points))
-    loss, read = run.loss.values, run.sizes["saved"] > 0
-    error = float(run.test_error.values[-1]) if read else np.inf
-    word, fit = outcome(error), run.fit.values[-1] if read else np.full(1, np.nan)
-    left = np.flatnonzero(loss < LEFT * np.var(target))
-    return {
-        "test_error": error, "least_loss": np.nanmin(loss), "last_loss": loss[-1], "epochs": len(loss),
-        "cuts": len(cuts_of(run)), "outcome": word, "kind": failure(fit, target) if word == "failed" else "",
-        "left_plateau": float(left[0]) if left.size else np.nan,
-    }  # fmt: skip
+    plateau = first_below(run, LEFT * float(np.var(target)))
+    return ending(run) | {"kind": failed_as(run, target), "plateau": plateau}
 
 
 # ---- Numbers by group ----
@@ -74,13 +69,18 @@ def average(part):
     return float(np.mean(column(part, "test_error")))
 
 
-def count_row(part, word, published=None):
-    """Of one group of runs: published, ours a seed, where one more seed would lie, verdict."""
+def counts_of(part, word):
+    """Of one group of runs: the mean count over seeds, and where one more seed would lie."""
     counts, size = per_seed(part, of(word)), part.measured.sizes["run"]
-    low, high = one_more_count(int(counts.sum()), size, size // len(counts))
+    return float(counts.mean()), *one_more_count(int(counts.sum()), size, size // len(counts))
+
+
+def count_row(part, word, published=None):
+    """Published, ours a seed, where one more seed would lie, verdict."""
+    ours, low, high = counts_of(part, word)
     if published is None:
-        return None, float(counts.mean()), f"{low} to {high}", None
-    return compared(published, float(counts.mean()), low, high)
+        return None, ours, f"{low} to {high}", None
+    return compared(published, ours, low, high)
 
 
 def error_row(part, what, published, log=True):
@@ -92,9 +92,9 @@ def error_row(part, what, published, log=True):
     return compared(published, float(10 ** np.mean(np.log10(values))), 10**low, 10**high)
 
 
-def groups(results, **axes):
+def groups(results, **axes) -> list[tuple[tuple[Any, ...], Any]]:
     """The part of the results at each combination of values, first axis slowest; parts without runs are left out."""
-    found = [((), results)]
+    found: list[tuple[tuple[Any, ...], Any]] = [((), results)]
     for axis, values in axes.items():
         found = [((*label, v), part.select(**{axis: v})) for label, part in found for v in values]
     return [(label, part) for label, part in found if part.measured.sizes["run"]]

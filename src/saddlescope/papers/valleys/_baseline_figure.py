@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, SKY
-from saddlescope.papers.valleys._baseline import BATCHES, FACTORS, column, count_row, groups, of, per_seed
+from saddlescope.papers.valleys._baseline import BATCHES, FACTORS, column, counts_of, groups
 
 
 def draw(rank, by_factor=None, by_batch=None):
@@ -17,7 +17,6 @@ def draw(rank, by_factor=None, by_batch=None):
         depth_map(axes[1, 0], results)
         endings(axes[1, 1], results)
         axes[0, 0].set_title(f"rank {rank}: worked runs a seed")
-        figure.get_layout_engine().set(hspace=0.08)
         return figure
 
     return drawn
@@ -26,9 +25,9 @@ def draw(rank, by_factor=None, by_batch=None):
 def bars(ax, results, axis, values, published):
     parts = [(v, part) for (v,), part in groups(results, **{axis: values})]
     at = np.arange(len(parts))
-    ax.bar(at, [per_seed(part, of("worked")).mean() for _, part in parts], color=SKY, label="ours, mean of seeds")
-    for k, (_, part) in enumerate(parts):
-        low, high = map(int, count_row(part, "worked")[2].split(" to "))
+    ours = [counts_of(part, "worked") for _, part in parts]
+    ax.bar(at, [mean for mean, *_ in ours], color=SKY, label="ours, mean of seeds")
+    for k, (_, low, high) in enumerate(ours):
         ax.plot([k, k], [low, high], color=BLUE, lw=1.5, label="95 % for one more seed" if k == 0 else None)
     if published is not None:
         ax.plot(at, [published[v] for v, _ in parts], "D", color=ORANGE, ms=6, label="paper, one seed")

@@ -5,8 +5,8 @@ a layer is a block. Counted by the paper's rule and by the sound one, evaluated 
 """
 
 import numpy as np
-from scipy.stats import spearmanr
 
+from saddlescope.intervals import mean_of, rank_correlation
 from saddlescope.nets import low_rank
 from saddlescope.observables import MinimaCounts, PaperMinima, ProminentMinima, TestError
 from saddlescope.optimisers import Adam, StepDecay
@@ -25,7 +25,7 @@ WORDS = {
 
 def chirp_run(L, width, epochs, seed, precision="float32", rank=5):
     return Setting(
-        task=Chirp(36, 12, samples=1000),
+        task=Chirp(f1=36, f2=12, samples=1000),
         net=low_rank(rank, L, width),
         optimiser=Adam(lr=1e-3),
         schedule=StepDecay(0.9, every=100),
@@ -35,13 +35,11 @@ def chirp_run(L, width, epochs, seed, precision="float32", rank=5):
 
 def rises(counts) -> float:
     """Rank correlation of the count with the layer; 0 where all layers count the same."""
-    return 0.0 if np.ptp(counts) == 0 else float(spearmanr(np.arange(len(counts)), counts)[0])
+    return 0.0 if np.ptp(counts) == 0 else rank_correlation(np.arange(len(counts)), counts)
 
 
 def spread(rows):
     """Mean over runs and 95 % interval of the mean, layer by layer."""
-    from saddlescope.intervals import mean_of
-
     return np.array([mean_of(column) for column in np.asarray(rows).T]).T
 
 

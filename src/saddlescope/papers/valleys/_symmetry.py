@@ -32,7 +32,7 @@ def chirp_net(net, width):
 
 def chirp_run(net, f1, f2, samples, epochs, seed, width):
     return Setting(
-        task=Chirp(f1, f2, samples=samples),
+        task=Chirp(f1=f1, f2=f2, samples=samples),
         net=chirp_net(net, width),
         optimiser=Adam(lr=1e-3),
         schedule=StepDecay(0.9, every=100),

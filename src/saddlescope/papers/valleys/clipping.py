@@ -13,7 +13,7 @@ from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, ORANGE
 from saddlescope.named import valleys
 from saddlescope.observables import Fit, TestError
-from saddlescope.outcomes import failure, outcome
+from saddlescope.papers.valleys._runs import ending, failed_as
 from saddlescope.tables import Table
 
 CLIPS = {"clipped": 1.0, "free": 0.0}
@@ -26,13 +26,9 @@ def setting(clip, factor, bs, seed, width):
 
 def digest(run, setting):
     target = setting.task.target(np.linspace(-1, 1, fit.points))
-    read = run.sizes["saved"] > 0
-    error = float(run.test_error.values[-1]) if read else np.inf
-    found = run.fit.values[-1] if read else np.full(1, np.nan)
-    word = outcome(error)
-    return {"test_error": error, "outcome": word, "kind": failure(found, target) if word == "failed" else "",
-            "level": float(np.mean(found)), "mean": target.mean(), "median": np.median(target),
-            "epochs": run.sizes["epoch"]}  # fmt: skip
+    level = float(np.mean(run.fit.values[-1])) if run.sizes["saved"] else np.nan
+    about = {"kind": failed_as(run, target), "level": level, "mean": target.mean(), "median": np.median(target)}
+    return ending(run) | about
 
 
 def ended(clip, batches, word):

@@ -7,11 +7,12 @@ distances to two laws are compared and no test is made.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from scipy.stats import kstest, spearmanr
+from scipy.stats import kstest
 
 from saddlescope.claims import Claim, mostly
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
+from saddlescope.intervals import rank_correlation
 from saddlescope.nets import low_rank
 from saddlescope.observables import LogRatios
 from saddlescope.optimisers import GradientDescent
@@ -33,7 +34,7 @@ def setting(seed, width, samples):
 
 def grows(run, _):
     largest = run.log_ratio_max.values
-    return largest[-1] > largest[0] and spearmanr(run.saved_epoch.values, largest)[0] > 0.5
+    return largest[-1] > largest[0] and rank_correlation(run.saved_epoch.values, largest) > 0.5
 
 
 def say_growth(results):

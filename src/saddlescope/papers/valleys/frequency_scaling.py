@@ -14,6 +14,7 @@ from saddlescope.figures import BLUE, GREEN, ORANGE
 from saddlescope.nets import low_rank
 from saddlescope.observables import TestError
 from saddlescope.optimisers import Adam, LossBelow, StepDecay
+from saddlescope.papers.valleys._runs import ending
 from saddlescope.setting import Setting
 from saddlescope.tables import Table
 from saddlescope.tasks import multi_frequency
@@ -34,11 +35,7 @@ def setting(m, L, seed, width, epochs):
 
 
 def digest(run, setting):
-    loss, read = run.loss.values, run.sizes["saved"] > 0
-    return {
-        "test_error": float(run.test_error.values[-1]) if read else np.inf, "first_loss": loss[0],
-        "least_loss": np.nanmin(loss), "last_loss": loss[-1], "epochs": len(loss),
-    }  # fmt: skip
+    return ending(run) | {"first_loss": run.loss.values[0]}
 
 
 def errors(results):

@@ -14,6 +14,7 @@ from saddlescope.figures import BLUE, ORANGE
 from saddlescope.nets import Tanh, Units
 from saddlescope.observables import FullLoss
 from saddlescope.optimisers import GradientDescent, HalveOnStagnation, LearningRateBelow, LossBelow
+from saddlescope.papers.valleys._runs import around_cuts
 from saddlescope.setting import Setting
 from saddlescope.tasks import cosine
 from saddlescope.training import every, on_cut
@@ -39,19 +40,11 @@ def setting(lr, seed):
     )
 
 
-def around_cuts(run):
-    """The full loss before each cut and ten epochs after it; cuts too near the end to have an 'after' are left out."""
-    why, value = run.saved_because.values.astype(str), run[loss.name].values
-    at = {int(e): i for i, e in enumerate(run.saved_epoch.values)}
-    cuts = [e for e, w in zip(run.saved_epoch.values, why, strict=True) if "before cut" in w]
-    return np.array([(value[at[e]], value[at[e + 10]]) for e in cuts if e + 10 in at]).reshape(-1, 2)
-
-
 def falls_at_cuts(results):
     """Ratios of the loss ten epochs after to before, cut by cut: the first cut of all runs, the second, and so on."""
     if not all(m.finite for m, _ in results.runs()):
         return Finding(False, "a run diverged")
-    runs = [pairs[:, 1] / pairs[:, 0] for pairs in (around_cuts(m) for m, _ in results.runs())]
+    runs = [after / before for before, after in (around_cuts(m, loss.name) for m, _ in results.runs())]
     ratios = np.concatenate(runs)
     if not ratios.size:
         return Finding(False, "no cut to look at")

@@ -11,38 +11,24 @@ import numpy as np
 from saddlescope.claims import Claim, Finding, cuts_of
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
+from saddlescope.intervals import mean_of
 from saddlescope.named import Name
 from saddlescope.nets import Gaussian, UniformFanIn
 from saddlescope.observables import FullLoss, TestError
+from saddlescope.papers.valleys._runs import first_below
 from saddlescope.training import on_cut
 
 error = TestError()
 INITS = {"uniform": UniformFanIn(), "gaussian": Gaussian()}
 NAME = Name.parse("f3_N768_bs4_L3")
-ESCAPED = 1.4  # 7 % below the loss of the best constant: the first plateau is left
 
 
 def setting(init, seed):
     return NAME.setting(rank=10, seed=seed, parameterisation=INITS[init])
 
 
-def interval(values):
-    """Mean and 95 % interval by Student's t, for a handful of seeds."""
-    from scipy.stats import t
-
-    values = np.asarray(values, float)
-    half = t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
-    return values.mean(), half
-
-
 def errors(results):
     return np.array([m[error.name].values[-1] if m.finite else np.inf for m, _ in results.runs()])
-
-
-def escape(measured):
-    """The first epoch with a loss below 1.4."""
-    below = np.flatnonzero(measured.loss.values < ESCAPED)
-    return float(below[0]) if below.size else np.inf
 
 
 def ends_near(results):
@@ -54,15 +40,15 @@ def geometric(found):
     """Geometric mean of the test errors, and the sentence about it."""
     if not np.isfinite(found).all():
         return np.inf, "a run diverged"
-    mean, half = interval(np.log10(found))
+    mean, half = mean_of(np.log10(found))
     low, high = 10 ** (mean - half), 10 ** (mean + half)
     spread = f" (95 % interval {low:.1e} to {high:.1e}), from {min(found):.1e} to {max(found):.1e}"
     return 10**mean, f"geometric mean {10**mean:.2e}{spread if len(found) > 1 else ''}"
 
 
 def takes_hundreds(results):
-    length, half = interval(results.measured.length.values)
-    n, n_half = interval([len(cuts_of(m)) for m, _ in results.runs()])
+    length, half = mean_of(results.measured.length.values)
+    n, n_half = mean_of([len(cuts_of(m)) for m, _ in results.runs()])
     median = np.median(results.measured.length.values)
     text = f"{length:.0f} ± {half:.0f} epochs (median {median:.0f}), {n:.1f} ± {n_half:.1f} cuts".replace(" ± nan", "")
     return Finding(200 <= median <= 1000, text)
@@ -76,7 +62,7 @@ def works(results):
 
 
 def shorter_plateau(results):
-    times = {init: [escape(m) for m, _ in results.select(init=init).runs()] for init in INITS}
+    times = {init: [first_below(m) for m, _ in results.select(init=init).runs()] for init in INITS}
     u, g = np.median(times["uniform"]), np.median(times["gaussian"])
     return Finding(bool(g < u / 2), f"median epochs to a loss of 1.4: gaussian {g:.0f}, uniform {u:.0f}")
 

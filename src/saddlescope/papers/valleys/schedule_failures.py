@@ -14,10 +14,9 @@ from saddlescope.figures import BLUE, ORANGE
 from saddlescope.named import Name
 from saddlescope.observables import TestError
 from saddlescope.optimisers import Constant, HalveOnStagnation
-from saddlescope.outcomes import outcome
+from saddlescope.papers.valleys._runs import ESCAPED, ending, first_below
 
 RULES = {"halving": (HalveOnStagnation(), 10_000), "fixed": (Constant(), 4000)}
-ESCAPED = 1.4
 SHOWN = 400
 
 
@@ -27,14 +26,10 @@ def setting(rule, L, seed, width):
 
 
 def digest(run, setting):
-    loss = run.loss.values
-    left, cuts = np.flatnonzero(loss < ESCAPED), cuts_of(run)
-    error = float(run.test_error.values[-1]) if run.sizes["saved"] else np.inf
+    loss, plateau = run.loss.values, first_below(run)
     at = np.unique(np.geomspace(1, len(loss), SHOWN).astype(int)) - 1
-    return {
-        "test_error": error, "outcome": outcome(error), "epochs": len(loss), "cuts": len(cuts),
-        "plateau": float(left[0]) if left.size else np.inf, "least_loss": np.nanmin(loss),
-        "cuts_on_plateau": int(np.sum(cuts < (left[0] if left.size else len(loss)))),
+    return ending(run) | {
+        "plateau": plateau, "cuts_on_plateau": int(np.sum(cuts_of(run) < min(plateau, len(loss)))),
         "curve": (("instant",), loss[at]), "epoch_at": (("instant",), at),
     }  # fmt: skip
 

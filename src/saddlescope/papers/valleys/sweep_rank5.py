@@ -146,7 +146,7 @@ def same_list(results):
         return None
     rows, n = low_loss(results).rows, len(seeds_of(results))
     listed = [row for row in rows if is_listed(row[0])]
-    good = sum(int(row[-1].split()[0]) >= 0.8 * n for row in listed)
+    good = sum(int(str(row[-1]).split()[0]) >= 0.8 * n for row in listed)
     text = ", ".join(f"{row[0]} {row[-1]}" for row in listed)
     more = len(rows) - len(listed)
     return rated(good, len(LISTED), f"below 0.02 in seeds: {text}; {more} other names appear in some seed")

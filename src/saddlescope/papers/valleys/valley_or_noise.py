@@ -14,6 +14,7 @@ a drop, in logarithms of the loss:
 - "neither": else.
 """
 
+import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -70,7 +71,7 @@ def at_cut(run, calm):
 def look(engine, state, lr):
     """Sharpness × lr / 2 and the gradient noise of a state."""
     dtype = engine.setting.precision
-    number = lambda v: np.asarray(v, dtype)  # noqa: E731
+    number = lambda v: jnp.asarray(v, dtype)  # noqa: E731
     snapshot = Snapshot(engine.net, engine.params(state), engine.statistics, engine.data, number(0), number(lr))
     return {name: float(value) for name, value in read((Sharpness(), GradientNoise()), snapshot).items()}
 
