@@ -13,15 +13,15 @@ from statistics import median
 
 import pytest
 
-from saddlescope.experiment import keys
+from saddlescope.experiment import find, keys
 from saddlescope.named import Name
-from saddlescope.report.record import ledger
+from saddlescope.report.record import ledger, recorded
 from saddlescope.sweep_file import read_sweep
 from saddlescope.sweeps.board import duration
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
-COMMANDS = ("", "list", "run", "show", "train", "stages", "sweep", "collect", "ls", "verify")
+COMMANDS = ("", "list", "run", "judge", "show", "train", "stages", "sweep", "collect", "ls", "verify")
 SPEED = ROOT / "benchmarks" / "engine.json"
 
 
@@ -116,6 +116,7 @@ def paper():
 
 
 MADE = {"README.md": {"ledger": lambda: ledger(keys()), "speed": lambda: speed()},
+        "docs/valleys.md": {"verdicts": lambda: verdicts(), "gallery": lambda: gallery()},
         "docs/scaling.md": {"overhead": overhead, "costs": costs, "paper": paper}}  # fmt: skip
 
 
@@ -145,6 +146,63 @@ def test_example_prints_what_it_says(name):
     with contextlib.redirect_stdout(printed):
         exec(compile(code, name, "exec"), {})
     assert printed.getvalue().rstrip() == shown.rstrip()
+
+
+VALLEYS = ROOT / "docs" / "valleys.md"
+
+
+def listed_claims():
+    """The valleys paper's sentences: number → experiments that check it."""
+    rows = [line.split("|") for line in between(VALLEYS.read_text(), "list").splitlines() if line.startswith("| V")]
+    return {row[1].strip(): (row[2].strip(), re.findall(r"`valleys\.(\w+)`", row[4]), row[4]) for row in rows}
+
+
+def claimed(key):
+    """The numbers that an experiment's claims name."""
+    return {number for c in find(key).claims for number in re.findall(r"V\d+", c.where)}
+
+
+def test_every_sentence_of_the_valleys_paper_is_checked_or_says_why_not():
+    listed = listed_claims()
+    assert list(listed) == [f"V{k + 1}" for k in range(len(listed))]
+    for number, (_, names, text) in listed.items():
+        assert names or "not tested, because" in text, number
+        for name in names:
+            assert number in claimed(f"valleys.{name}"), f"{number} is not among the claims of valleys.{name}"
+
+
+def test_every_claim_that_names_a_sentence_is_listed():
+    listed = listed_claims()
+    for key in (k for k in keys() if k.startswith("valleys.")):
+        for number in claimed(key):
+            assert key.removeprefix("valleys.") in listed[number][1], f"{key} checks {number}; the list does not say so"
+
+
+def verdicts():
+    """What became of the valleys paper's sentences, from the record."""
+    rows = [("no.", "the paper's sentence", "verdict", "experiment")]
+    for number, (sentence, names, _) in listed_claims().items():
+        words = [(v.word, name, v.where) for name in names for v in (recorded(f"valleys.{name}", "full") or ((),))[0]]
+        found = [(word, name) for word, name, where in words if number in re.findall(r"V\d+", where)]
+        mark = "; ".join(f"**{w}**" if w != "holds" else w for w, _ in found) or "not tested"
+        rows.append((number, sentence, mark, ", ".join(dict.fromkeys(f"`valleys.{n}`" for _, n in found))))
+    return table(*rows)
+
+
+def gallery():
+    """Every figure of the valleys paper's experiments."""
+    parts = []
+    for key in (k for k in keys() if k.startswith("valleys.")):
+        if (ROOT / "results" / key / "figure.png").exists():
+            e = find(key)
+            parts.append(f"### {e.title}\n\n`{key}` ({e.where})\n\n![{e.title}](../results/{key}/figure.png)")
+    return "\n\n".join(parts)
+
+
+@pytest.mark.parametrize("name", ["verdicts", "gallery"])
+def test_valleys_page_is_made_from_the_record(name):
+    made = MADE["docs/valleys.md"][name]()
+    assert between(VALLEYS.read_text(), name) == made, "run `python tests/test_docs.py`"
 
 
 def test_versions_agree():

@@ -34,6 +34,10 @@ class Results:
         """Measured and predicted, run by run, each cut at its own length."""
         return zip(each_run(self.measured), each_run(self.predicted), strict=True)
 
+    def values(self, axis: str) -> list:
+        """The values of an axis that are there, in the order of the runs."""
+        return list(dict.fromkeys(self.measured[axis].values.tolist()))
+
     def select(self, **only) -> "Results":
         """The runs whose axes have these values; a tuple allows several."""
         keep = np.ones(self.measured.sizes["run"], bool)

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, SKY
-from saddlescope.papers.valleys._baseline import BATCHES, FACTORS, column, counts_of, groups
+from saddlescope.papers.valleys._baseline import BATCHES, FACTORS, column, counts_of, groups, whole
 
 
 def draw(rank, by_factor=None, by_batch=None):
@@ -12,8 +12,9 @@ def draw(rank, by_factor=None, by_batch=None):
 
     def drawn(results):
         figure, axes = plt.subplots(2, 2, figsize=(9, 6.4))
-        bars(axes[0, 0], results, "factor", FACTORS, by_factor)
-        bars(axes[0, 1], results, "bs", BATCHES, by_batch)
+        known = whole(results)
+        bars(axes[0, 0], results, "factor", FACTORS, by_factor if known else None)
+        bars(axes[0, 1], results, "bs", BATCHES, by_batch if known else None)
         depth_map(axes[1, 0], results)
         endings(axes[1, 1], results)
         axes[0, 0].set_title(f"rank {rank}: worked runs a seed")

@@ -67,7 +67,7 @@ def fitting(results, net):
 
 def say(results):
     words = []
-    for net in dict.fromkeys(results.measured.net.values.tolist()):
+    for net in results.values("net"):
         runs, good = [m for m, _ in results.select(net=net).runs()], fitting(results, net)
         mean, half = mean_of([asymmetry(m) for m in good]) if good else (np.nan, np.nan)
         start = np.mean([asymmetry(m, 0) for m in runs])
@@ -78,7 +78,7 @@ def say(results):
 
 def tables(results):
     rows = []
-    for net in dict.fromkeys(results.measured.net.values.tolist()):
+    for net in results.values("net"):
         runs = [m for m, _ in results.select(net=net).runs()]
         good = [m for m in runs if fits(m)] or runs
         start, end = (np.array([by_block(m, at) for m in good]) for at in (0, -1))
@@ -94,7 +94,7 @@ def draw(blocks):
     """Odd shares by block, and the partials of two blocks for each net's first run."""
 
     def drawn(results):
-        nets = list(dict.fromkeys(results.measured.net.values.tolist()))
+        nets = results.values("net")
         figure, axes = plt.subplots(len(nets), 1 + len(blocks), figsize=(4 + 3.4 * len(blocks), 2.6 * len(nets)),
                                     squeeze=False)  # fmt: skip
         for row, net in zip(axes, nets, strict=True):

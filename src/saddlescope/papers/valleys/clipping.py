@@ -50,8 +50,8 @@ def ended(clip, batches, word):
 def tables(results):
     rows = []
     for clip in CLIPS:
-        for factor in sorted(set(results.measured.factor.values.tolist())):
-            for bs in sorted(set(results.measured.bs.values.tolist())):
+        for factor in sorted(results.values("factor")):
+            for bs in sorted(results.values("bs")):
                 part = results.select(clip=clip, factor=factor, bs=bs)
                 kinds = part.measured.kind.values.astype(str).tolist()
                 if not kinds:
@@ -67,7 +67,7 @@ def tables(results):
 
 
 def draw(results):
-    factors = sorted(set(results.measured.factor.values.tolist()))
+    factors = sorted(results.values("factor"))
     figure, axes = plt.subplots(1, len(factors), figsize=(4.2 * len(factors), 3.4), squeeze=False)
     for ax, factor in zip(axes[0], factors, strict=True):
         for clip, colour, shift in (("clipped", BLUE, 0.93), ("free", ORANGE, 1.07)):
@@ -79,6 +79,8 @@ def draw(results):
         ax.axhline(float(both["mean"][0]), color=BLACK, lw=0.8, label="target's mean")
         ax.axhline(float(both["median"][0]), color=BLACK, lw=0.8, ls="--", label="target's median")
         ax.set(xscale="log", xlabel="batch size", ylabel="level of the fit", title=f"factor {factor}")
+        ax.set_xticks(results.values("bs"), map(str, results.values("bs")))
+        ax.minorticks_off()
     axes[0, 0].legend(fontsize=7)
     return figure
 

@@ -66,6 +66,8 @@ def draw(results):
             ax.loglog(bs[~late], time[~late], ".", color=colour, label=clip)
             ax.loglog(bs[late], time[late], "^", mfc="none", mec=colour, label=f"{clip}, censored")
         ax.set(xlabel="batch size", ylabel=f"lr × {unit} to a loss of {threshold}")
+        ax.set_xticks(results.values("bs"), map(str, results.values("bs")))
+        ax.minorticks_off()
     axes[0].legend(fontsize=7)
     return figure
 

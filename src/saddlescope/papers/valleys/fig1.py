@@ -64,7 +64,7 @@ def say_gains(results):
 
 
 def draw(results):
-    depths = sorted(set(results.measured.L.values.tolist()))
+    depths = sorted(results.values("L"))
     figure, axes = plt.subplots(2, len(depths), figsize=(4.6 * len(depths), 6), squeeze=False)
     for column, depth in enumerate(depths):
         part = results.select(L=depth)

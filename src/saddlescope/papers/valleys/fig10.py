@@ -21,18 +21,19 @@ def setting(name, seed, lr, width, epochs):
 
 
 def say(results):
-    words = [f"{name}: {listed(results.select(name=name), 'spikes')}" for name in NAMES
-             if results.select(name=name).measured.sizes["run"]]  # fmt: skip
+    words = [f"{name}: {listed(results.select(name=name), 'spikes')}" for name in results.values("name")]
     return "spikes a run, " + "; ".join(words)
 
 
 def draw(results):
-    figure, axes = plt.subplots(2, 2, figsize=(9, 5.6))
-    for ax, (name, letter) in zip(axes.flat, NAMES.items(), strict=True):
+    names = results.values("name")
+    rows = -(-len(names) // 2)
+    figure, axes = plt.subplots(rows, min(2, len(names)), figsize=(9, 2.8 * rows), squeeze=False)
+    for ax, name in zip(axes.flat, names, strict=True):
         runs = [m for m, _ in results.select(name=name).runs()]
         adam.show(ax, runs, BLUE)
-        number = f"{np.mean([int(m.spikes) for m in runs]):.1f} spikes a run" if runs else "not run"
-        ax.set_title(f"({letter}) {name}: {number}", fontsize=9)
+        number = f"{np.mean([int(m.spikes) for m in runs]):.1f} spikes a run"
+        ax.set_title(f"({NAMES[name]}) {name}: {number}", fontsize=9)
     return figure
 
 

@@ -45,20 +45,19 @@ def say_learned(results):
 
 
 def draw(results):
-    figure, axes = plt.subplots(2, 4, figsize=(12, 5.4), sharex=True)
-    for row, precision in zip(axes, ("float32", "float64"), strict=True):
+    trained = results.values("precision")
+    figure, axes = plt.subplots(len(trained), 4, figsize=(12, 2.8 * len(trained)), sharex=True, squeeze=False)
+    for row, precision in zip(axes, trained, strict=True):
         part = results.select(precision=precision)
         runs = [m for m, _ in part.runs()]
         for ax, observable in zip(row, COUNTS, strict=True):
             for at, colour, mark, word in ((0, ORANGE, "s", "untrained"), (-1, BLUE, "o", "trained")):
-                if runs:
-                    mean, half = spread([m[observable.name].values[at] for m in runs])
-                    layer = np.arange(1, len(mean) + 1)
-                    ax.errorbar(layer, mean, np.nan_to_num(half), color=colour, marker=mark, ms=4, lw=1.2, capsize=2,
-                                label=word)  # fmt: skip
+                mean, half = spread([m[observable.name].values[at] for m in runs])
+                layer = np.arange(1, len(mean) + 1)
+                ax.errorbar(layer, mean, np.nan_to_num(half), color=colour, marker=mark, ms=4, capsize=2, label=word)
             ax.set_title(f"{WORDS[observable.name]}\n(trained in {precision})", fontsize=8)
         row[0].set_ylabel("mean minima a channel")
-    for ax in axes[1]:
+    for ax in axes[-1]:
         ax.set_xlabel("layer (block)")
     axes[0, 0].legend(fontsize=7)
     return figure

@@ -40,7 +40,7 @@ def sooner(unit):
             return None
         for threshold in THRESHOLDS:
             pairs = [(median(small.select(lr=r), threshold, unit), median(large.select(lr=r), threshold, unit))
-                     for r in sorted(set(results.measured.lr.values.tolist()), reverse=True)]  # fmt: skip
+                     for r in sorted(results.values("lr"), reverse=True)]  # fmt: skip
             good.append(all(a < b / 2 for a, b in pairs))
             shown_pairs = ", ".join(f"{a:.0f} and {b:.0f}" for a, b in pairs)
             (_, e), (_, half), _ = fitted(results, threshold, unit)
@@ -63,6 +63,9 @@ def draw(results):
         for ax, word, unit in zip(row, ("learning rate", "batch size", "batch size"), (*UNITS[:1] * 2, "steps"),
                                   strict=True):  # fmt: skip
             ax.set(xscale="log", yscale="log", xlabel=word, ylabel=f"{unit} to a loss of {threshold}")
+            ticks = results.values("lr" if word == "learning rate" else "bs")
+            ax.set_xticks(ticks, [f"{t:g}" for t in ticks], fontsize=7)
+            ax.minorticks_off()
     for ax in axes[0]:
         ax.legend(fontsize=6, ncols=2)
     return figure

@@ -92,20 +92,23 @@ def rate_decides(results):
 
 
 def draw(results):
-    figure, axes = plt.subplots(1, 3, figsize=(11, 3.4))
-    for ax, lr, word in zip(axes, (FAST, SLOW), ("diverge", "converge"), strict=False):
-        runs = [m for m, _ in results.select(lr=lr).runs()]
-        if runs:
-            ax.plot(runs[0].epoch_at, runs[0].log_ratio, color=BLUE, lw=0.4)
+    rates = results.values("lr")
+    figure, axes = plt.subplots(1, 1 + len(rates), figsize=(3.6 * (1 + len(rates)), 3.4))
+    for ax, lr in zip(axes, rates, strict=False):
+        run, word = (
+            next(iter(results.select(lr=lr).runs()))[0],
+            {FAST: "diverge", SLOW: "converge"}.get(lr, "do neither"),
+        )
+        ax.plot(run.epoch_at, run.log_ratio, color=BLUE, lw=0.4)
         ax.set(xlabel="epoch", ylabel="log-ratio of a pair at x = 0", title=f"lr {lr:g}, said to {word}")
     for lr, colour in ((FAST, BLUE), (SLOW, ORANGE)):
         part = results.select(lr=lr)
-        axes[2].plot(part.measured.exponent, part.measured.moves, "o", color=colour, label=f"lr {lr:g}")
-    axes[2].axhline(MOVES, color=BLACK, ls="--", lw=0.8)
+        axes[-1].plot(part.measured.exponent, part.measured.moves, "o", color=colour, label=f"lr {lr:g}")
+    axes[-1].axhline(MOVES, color=BLACK, ls="--", lw=0.8)
     for value, colour in ((1, BLUE), (0.75, ORANGE)):
-        axes[2].axvline(value, color=colour, ls=":", lw=1)
-    axes[2].set(xlabel="exponent of displacement (dotted: paper)", ylabel="late move over spread", title="seeds")
-    axes[2].legend(fontsize=7)
+        axes[-1].axvline(value, color=colour, ls=":", lw=1)
+    axes[-1].set(xlabel="exponent of displacement (dotted: paper)", ylabel="late move over spread", title="seeds")
+    axes[-1].legend(fontsize=7)
     return figure
 
 

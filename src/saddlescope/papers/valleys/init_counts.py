@@ -46,18 +46,19 @@ def fits(init):
 
 
 def draw(results):
-    figure, axes = plt.subplots(1, 2, figsize=(8, 3.4), sharey=True)
-    for ax, factor in zip(axes, PUBLISHED, strict=True):
+    factors = results.values("factor")
+    figure, axes = plt.subplots(1, len(factors), figsize=(4 * len(factors), 3.4), sharey=True, squeeze=False)
+    for ax, factor in zip(axes[0], factors, strict=True):
         for init, colour, mark in zip(INITS, (BLUE, ORANGE, GREEN), "os^", strict=True):
             part = results.select(init=init, factor=factor)
-            depths = sorted(set(part.measured.L.values.tolist()))
+            depths = sorted(part.values("L"))
             share = [np.mean(base.column(part.select(L=L), "outcome") == "worked") for L in depths]
             ax.plot(depths, share, color=colour, marker=mark, ms=5, label=init)
         mean = PUBLISHED[factor] / RUNS[factor]
         ax.axhline(mean, color="0.5", ls="--", lw=0.9, label=f"paper, all depths: {mean:.0%}")
         ax.set(xlabel="depth L", title=f"factor {factor}, rank 5", xticks=range(1, 2 * factor + 1))
         ax.legend(fontsize=7)
-    axes[0].set_ylabel("share of runs that worked")
+    axes[0, 0].set_ylabel("share of runs that worked")
     return figure
 
 

@@ -63,7 +63,7 @@ def matches(run, _):
 
 def say(results):
     words = []
-    for factor in sorted(set(results.measured.factor.values.tolist())):
+    for factor in sorted(results.values("factor")):
         runs = [m for m, _ in results.select(factor=factor).runs()]
         drops = ", ".join(str(int(m.drops)) for m in runs)
         order = [" ".join("–" if np.isnan(t) else f"{t:.0f}" for t in m.learned.values) for m in runs[:2]]
@@ -87,7 +87,7 @@ def goes_up(name):
 
 
 def draw(results):
-    factors = sorted(set(results.measured.factor.values.tolist()))
+    factors = sorted(results.values("factor"))
     figure, axes = plt.subplots(2, len(factors), figsize=(4 * len(factors), 5.2), squeeze=False, sharex="col")
     for column, factor in enumerate(factors):
         run = next(iter(results.select(factor=factor).runs()))[0]

@@ -34,7 +34,7 @@ def two_per_layer(run, _):
 
 def say(results):
     words = []
-    for L in sorted(set(results.measured.L.values.tolist())):
+    for L in sorted(results.values("L")):
         rows = [m[SOUND].values[-1][:-1] for m, _ in results.select(L=L).runs()]
         words.append(f"L = {L}: {listed(np.mean(rows, axis=0))}")
     return "; ".join(words)
@@ -42,7 +42,7 @@ def say(results):
 
 def more_with_depth(results):
     """The count of the last hidden layer grows with the depth of the net, mean over seeds."""
-    depths = sorted(set(results.measured.L.values.tolist()))
+    depths = sorted(results.values("L"))
     if len(depths) < 2:
         return None
     last = [np.mean([m[SOUND].values[-1][-2] for m, _ in results.select(L=L).runs()]) for L in depths]
@@ -51,7 +51,7 @@ def more_with_depth(results):
 
 def tables(results):
     rows = []
-    for L in sorted(set(results.measured.L.values.tolist())):
+    for L in sorted(results.values("L")):
         runs = [m for m, _ in results.select(L=L).runs()]
         for at, word in ((0, "untrained"), (-1, "trained")):
             mean, half = spread([m[SOUND].values[at] for m in runs])
@@ -61,18 +61,18 @@ def tables(results):
 
 
 def draw(results):
-    figure, axes = plt.subplots(1, len(DEPTHS), figsize=(12, 3.2), sharey=True)
-    for ax, L in zip(axes, DEPTHS, strict=True):
+    depths = results.values("L")
+    figure, axes = plt.subplots(1, len(depths), figsize=(3 * len(depths) + 0.5, 3.2), sharey=True, squeeze=False)
+    for ax, L in zip(axes[0], depths, strict=True):
         runs = [m for m, _ in results.select(L=L).runs()]
         layers = np.arange(1, L + 1)
         ax.plot(layers, 2 * layers, color=BLACK, ls="--", lw=1, label="2ℓ, conjectured")
         for at, colour, mark, word in ((0, ORANGE, "s", "untrained"), (-1, BLUE, "o", "trained")):
-            if runs:
-                mean, half = (row[:-1] for row in spread([m[SOUND].values[at] for m in runs]))
-                ax.errorbar(layers, mean, np.nan_to_num(half), color=colour, marker=mark, ms=4, capsize=2, label=word)
-        ax.set(xlabel="layer ℓ", title=f"L = {L}")
-    axes[0].set_ylabel("prominent minima a channel")
-    axes[0].legend(fontsize=7)
+            mean, half = (row[:-1] for row in spread([m[SOUND].values[at] for m in runs]))
+            ax.errorbar(layers, mean, np.nan_to_num(half), color=colour, marker=mark, ms=4, capsize=2, label=word)
+        ax.set(xlabel="layer ℓ", title=f"L = {L}", xticks=layers)
+    axes[0, 0].set_ylabel("prominent minima a channel")
+    axes[0, 0].legend(fontsize=7)
     return figure
 
 

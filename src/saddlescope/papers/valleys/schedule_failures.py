@@ -57,7 +57,7 @@ def frozen(results):
 def say(results):
     part = results.select(rule="fixed")
     found = [f"L = {L}: {', '.join('never' if np.isinf(p) else f'{p:.0f}' for p in at.measured.plateau.values)}"
-             for L in sorted(set(part.measured.L.values.tolist())) for at in [part.select(L=L)]]  # fmt: skip
+             for L in sorted(part.values("L")) for at in [part.select(L=L)]]  # fmt: skip
     return f"epochs on the plateau at a fixed rate, {'; '.join(found)}"
 
 
@@ -71,7 +71,7 @@ def more_work(results):
 
 
 def draw(results):
-    shown = sorted(set(results.measured.L.values.tolist()))
+    shown = sorted(results.values("L"))
     figure, axes = plt.subplots(1, len(shown), figsize=(4.4 * len(shown), 3.4), sharey=True, squeeze=False)
     for ax, L in zip(axes[0], shown, strict=True):
         for rule, colour in (("halving", BLUE), ("fixed", ORANGE)):

@@ -39,17 +39,17 @@ def say(name):
 
 
 def draw(results):
-    figure, axes = plt.subplots(1, len(NETS), figsize=(11, 3.3))
-    for ax, net in zip(axes, NETS, strict=True):
+    nets = results.values("net")
+    figure, axes = plt.subplots(1, len(nets), figsize=(3.6 * len(nets) + 0.5, 3.3), squeeze=False)
+    for ax, net in zip(axes[0], nets, strict=True):
         runs = [m for m, _ in results.select(net=net).runs()]
         for (name, word), colour, mark in zip(WORDS.items(), (ORANGE, BLUE, PURPLE, GREEN), "so^D", strict=True):
-            if runs:
-                mean, half = spread([m[name].values for m in runs])
-                ax.errorbar(np.arange(1, len(mean) + 1), mean, np.nan_to_num(half), color=colour, marker=mark, ms=4,
-                            lw=1.2, capsize=2, label=word)  # fmt: skip
-        ax.set(xlabel="layer (block)", title=net, yscale="symlog")
-    axes[0].set_ylabel("mean minima a channel, untrained")
-    axes[0].legend(fontsize=7)
+            mean, half = spread([m[name].values for m in runs])
+            ax.errorbar(np.arange(1, len(mean) + 1), mean, np.nan_to_num(half), color=colour, marker=mark, ms=4, lw=1.2,
+                        capsize=2, label=word)  # fmt: skip
+        ax.set(xlabel="layer (block)", title=net, yscale="symlog", ylim=(0, None))
+    axes[0, 0].set_ylabel("mean minima a channel, untrained")
+    axes[0, 0].legend(fontsize=7)
     return figure
 
 

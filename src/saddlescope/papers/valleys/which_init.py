@@ -38,7 +38,7 @@ def plateau(results):
 
 
 def depths(results):
-    return sorted(set(results.measured.L.values.tolist()))
+    return sorted(results.values("L"))
 
 
 def by_depth(results, what):
