@@ -12,7 +12,8 @@ BIN := .venv/bin
 	touch $@
 
 demo: .venv/installed
-	$(BIN)/saddlescope run all --quick --out demo --quiet
+	$(BIN)/saddlescope run simplicity.fig1b --quick --out demo --quiet
+	$(BIN)/saddlescope run valleys.fig1 --quick --out demo --quiet
 	@echo "Open demo/index.html"
 
 test: .venv/installed

@@ -72,6 +72,9 @@ def average(part):
 def counts_of(part, word):
     """Of one group of runs: the mean count over seeds, and where one more seed would lie."""
     counts, size = per_seed(part, of(word)), part.measured.sizes["run"]
+    if len(counts) >= 5 and counts.min() >= 5:  # enough seeds to know their scatter, counts large enough to be normal
+        low, high = one_more(counts)
+        return float(counts.mean()), max(0, int(np.floor(low))), min(size // len(counts), int(np.ceil(high)))
     return float(counts.mean()), *one_more_count(int(counts.sum()), size, size // len(counts))
 
 

@@ -22,7 +22,7 @@ def ending(run) -> dict:
     loss = run.loss.values
     error = float(run.test_error.values[-1]) if run.sizes["saved"] else np.inf
     return {
-        "test_error": error, "outcome": outcome(error), "least_loss": np.nanmin(loss), "last_loss": loss[-1],
+        "test_error": error, "outcome": outcome(error), "least_loss": np.min(loss, initial=np.inf, where=np.isfinite(loss)), "last_loss": loss[-1],
         "epochs": len(loss), "cuts": len(cuts_of(run)),
     }  # fmt: skip
 

@@ -41,7 +41,8 @@ def ended(clip, batches, word):
         if not constants.size:
             return None if not kinds.size else Finding(False, f"none of {kinds.size} runs failed as a constant")
         good = int(np.sum(constants == f"constant ({word})"))
-        text = f"{good} of {constants.size} failed constants at the {word}; {kinds.size} runs"
+        lost = int(np.sum(kinds == "diverged"))
+        text = f"{good} of {constants.size} failed constants at the {word}; {lost} of {kinds.size} runs diverged"
         return rated(good, constants.size, text)
 
     return check
