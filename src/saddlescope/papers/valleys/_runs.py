@@ -21,8 +21,9 @@ def ending(run) -> dict:
     """In a few numbers and words. A run that diverged has an infinite test error."""
     loss = run.loss.values
     error = float(run.test_error.values[-1]) if run.sizes["saved"] else np.inf
+    least = np.min(loss, initial=np.inf, where=np.isfinite(loss))
     return {
-        "test_error": error, "outcome": outcome(error), "least_loss": np.min(loss, initial=np.inf, where=np.isfinite(loss)), "last_loss": loss[-1],
+        "test_error": error, "outcome": outcome(error), "least_loss": least, "last_loss": loss[-1],
         "epochs": len(loss), "cuts": len(cuts_of(run)),
     }  # fmt: skip
 

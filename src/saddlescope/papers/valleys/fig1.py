@@ -94,7 +94,7 @@ def show_fits(ax, run):
         word = "end" if i == shown[-1] else f"before cut {k + 1}"
         ax.text(1.03, shift, f"{word}\nepoch {int(run.saved_epoch[i])}", fontsize=7, va="center", color=GREEN)
     ax.set(xlabel="x", yticks=[], ylabel="fit over target", xlim=(-1, 1.45))
-    ax.legend(fontsize=7, loc="upper left")
+    ax.legend(fontsize=7, loc="upper right")
 
 
 NOISE = (
