@@ -42,7 +42,7 @@ experiment = Experiment(
     where="Fig. 10",
     setting=setting,
     full=dict(name=NAMES, seed=range(5), lr=(1e-4,), width=(1024,), epochs=(adam.EPOCHS,)),
-    quick=dict(name=("f4_N512_bs512_L1",), seed=range(1), lr=(0.02,), width=(64,), epochs=(1500,)),
+    quick=dict(name=("f2_N512_bs512_L3",), seed=range(1), lr=(0.02,), width=(32,), epochs=(700,)),
     digest=adam.digest,
     draw=draw,
     claims=(

@@ -81,7 +81,7 @@ experiment = Experiment(
     where="Fig. 2",
     setting=setting,
     full=dict(seed=range(5), width=(WIDE,)),
-    quick=dict(seed=range(1), width=(128,)),
+    quick=dict(seed=range(1), width=(64,)),
     save_at=SaveAt((0,)) | on_cut(after=10),
     observe=(ChannelPartials(points=401), loss),
     draw=draw,

@@ -68,7 +68,7 @@ experiment = Experiment(
     where="Fig. 5",
     setting=setting,
     full=dict(net=WORDS, seed=range(5), f1=(36,), width=(1024,), epochs=(2000,)),
-    quick=dict(net=WORDS, seed=range(1), f1=(3,), width=(64,), epochs=(150,)),
+    quick=dict(net=WORDS, seed=range(1), f1=(3,), width=(48,), epochs=(100,)),
     save_at=SaveAt((0,)),
     observe=symmetry.observe(BLOCKS),
     draw=symmetry.draw(BLOCKS),

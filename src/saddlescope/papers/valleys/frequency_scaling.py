@@ -97,7 +97,7 @@ experiment = Experiment(
     where="App. C.8",
     setting=setting,
     full=dict(m=(*LOW, HIGH, 5), L=(*DEPTHS, DEEP), seed=range(5), width=(777,), epochs=(6600,)),
-    quick=dict(m=(0.3,), L=(3,), seed=range(1), width=(128,), epochs=(150,)),
+    quick=dict(m=(0.3,), L=(3,), seed=range(1), width=(128,), epochs=(400,)),
     among="(m < 2) == (L < 20) and (L < 20 or seed == 0)",
     observe=(TestError(),),
     digest=digest,

@@ -33,11 +33,12 @@ BRANCHES = {"cut": "cut", "uncut": "no cut", "averaged": "no cut, averaged", "ca
 COLOURS = {"cut": BLACK, "uncut": ORANGE, "averaged": BLUE, "calm": GREEN}
 
 
-def measure(seed, width):
+def measure(seed, width, cuts):
+    """The first so many cuts of a run; it has 14 at most."""
     setting = main_run(DEPTH, seed, width)
     run, calm, rows = Run(setting, (), SaveAt()), engine_for(setting.but(batch=setting.samples)), []
     more = True
-    while more:
+    while more and len(rows) < cuts:
         known = len(run.history.cuts)
         more = run.advance()
         if len(run.history.cuts) > known and more:
@@ -159,8 +160,8 @@ experiment = Experiment(
     title="The drop at a cut: valley or noise floor?",
     where="a question of ours, on Sec. 1 (iii) and 3",
     measure=measure,
-    full=dict(seed=range(5), width=(WIDE,)),
-    quick=dict(seed=range(1), width=(32,)),
+    full=dict(seed=range(5), width=(WIDE,), cuts=(14,)),
+    quick=dict(seed=range(1), width=(64,), cuts=(4,)),
     draw=draw,
     tables=tables,
     claims=(
