@@ -75,7 +75,7 @@ def test_run_writes_everything_and_show_reads_it(saddlescope, tmp_path):
     status, out, err = saddlescope("run", "simplicity.fig1d", "--quick", "--out", "here")
     assert status == 0, err
     folder = tmp_path / "here" / "simplicity.fig1d.quick"
-    names = {"results.nc", "verdicts.json", "figure.png", "figure.pdf", "index.html", "manifest.json"}
+    names = {"results.nc", "verdicts.json", "figure.png", "figure.pdf", "index.html", "manifest.json", "runs.csv"}
     assert {p.name for p in folder.iterdir()} == names
     assert "holds: The loss drops exactly twice." in out
     status, out, _ = saddlescope("show", folder)

@@ -1,0 +1,143 @@
+"""What an experiment may say of its runs: which points, what is kept, when it is read, tables; and judging anew."""
+
+import csv
+import json
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from saddlescope import store
+from saddlescope.claims import Claim, Finding, judge, mostly, rated
+from saddlescope.experiment import Experiment
+from saddlescope.nets import LinearUnits
+from saddlescope.observables import FullLoss
+from saddlescope.optimisers import GradientDescent
+from saddlescope.refusal import Refusal
+from saddlescope.report import folder as folders
+from saddlescope.setting import Setting
+from saddlescope.tables import Table
+from saddlescope.tasks import LinearTeacher
+from saddlescope.training import every
+
+
+def setting(steps, lr, seed=0):
+    task = LinearTeacher(((1, 0), (0, 1)), covariance=((1, 0), (0, 2)))
+    return Setting(task, LinearUnits(units=4, scale=0.1), GradientDescent(lr), steps=steps, seed=seed)
+
+
+def digest(run, made):
+    return {"fall": float(run.loss[0] - run.loss[-1]), "rate": made.optimiser.lr, "path": (("point",), run.loss.values)}
+
+
+def draw(results):
+    figure, ax = plt.subplots()
+    ax.plot(results.measured.fall)
+    ax.set(xlabel="run", ylabel="fall")
+    return figure
+
+
+def tables(results):
+    return (Table("falls", "Falls", ("rate", "fall"), list(zip(*(results.measured[n].values.tolist()
+                  for n in ("rate", "fall")), strict=True))),)  # fmt: skip
+
+
+def made(**more):
+    axes = dict(steps=(5, 10), lr=(0.01, 1e6))
+    options = dict(
+        title="T", where="W", full=axes, quick=axes, draw=draw, setting=setting, observe=(FullLoss(),),
+        claims=(Claim("falls", "ours", mostly(lambda m, _: m.fall > 0, lambda r: "said")),), digest=digest,
+        tables=tables,
+    )  # fmt: skip
+    return Experiment(**options | more)
+
+
+def test_a_digest_is_kept_instead_of_the_curves():
+    experiment = made()
+    results = experiment.run(experiment.full, quiet=True)
+    assert "loss" not in results.measured
+    assert {"fall", "rate", "setting", "status", "cpu_seconds"} <= set(results.measured)
+    assert results.measured.finite.values.tolist() == [True, False, True, False]  # at 1e6 it diverges
+    lengths = [m.sizes["point"] for m, _ in results.runs()]
+    assert lengths[0] == 6
+    assert lengths[2] == 11
+
+
+def test_points_are_left_out_and_save_times_may_depend_on_them():
+    experiment = made(
+        among="steps > 5 and lr < 1", digest=None, draw=lambda r: None, tables=None,
+        save_at=lambda steps, lr: every(steps // 5, steps),
+    )  # fmt: skip
+    results = experiment.run(experiment.full, quiet=True)
+    assert results.measured.sizes["run"] == 1
+    assert results.measured.saved_step.values[0].tolist() == [0, 2, 4, 6, 8, 10]
+    with pytest.raises(Refusal, match="nothing to run"):
+        experiment.plan(experiment.full, "lr > 1")
+
+
+WORDS = [(10, "holds"), (8, "holds"), (7, "partly"), (2, "partly"), (1, "does not hold")]
+
+
+@pytest.mark.parametrize(("good", "word"), WORDS)
+def test_four_fifths_hold_and_a_fifth_is_partly(good, word):
+    experiment = made(claims=(Claim("s", "w", lambda _: rated(good, 10, "e"), note="why"),))
+    (verdict,) = judge(experiment.claims, experiment.run(experiment.full, quiet=True))
+    assert verdict.word == word
+    assert str(verdict).startswith(word if word == "holds" else word.upper())
+    assert ("why" in str(verdict)) == (word != "holds")
+
+
+def test_a_check_may_say_that_it_cannot_tell_or_was_not_made():
+    claims = (
+        Claim("a", "w", lambda _: Finding(False, "e", unclear=True)),
+        Claim("b", "w", lambda _: None),
+    )
+    experiment = made(claims=claims)
+    (verdict,) = judge(claims, experiment.run(experiment.full, quiet=True))
+    assert (verdict.sentence, verdict.word) == ("a", "cannot tell")
+
+
+def test_a_run_that_is_not_finite_counts_against_mostly():
+    experiment = made()
+    (verdict,) = judge(experiment.claims, experiment.run(experiment.full, quiet=True))
+    assert (verdict.word, verdict.not_finite) == ("partly", 2)
+    assert "2 of 4 runs" in verdict.evidence
+    assert "said" in verdict.evidence
+
+
+@pytest.fixture
+def stored(tmp_path, monkeypatch):
+    """An experiment of ours under a key, run into a folder."""
+    experiment = made()
+    monkeypatch.setattr(folders, "find", lambda key: experiment)
+    monkeypatch.setattr(folders, "matching", lambda key: [key])
+    return folders.run_to_folder("t.x", "full", {}, tmp_path, quiet=True)[0]
+
+
+def test_tables_and_a_row_a_run_are_written(stored):
+    rows = list(csv.DictReader((stored / "runs.csv").read_text().splitlines()))
+    found = [(row["steps"], row["finite"]) for row in rows]
+    assert found == [("5", "True"), ("5", "False"), ("10", "True"), ("10", "False")]
+    assert {f.suffix for f in stored.glob("table_falls.*")} == {".txt", ".md", ".tex", ".csv"}
+    assert "Falls" in (stored / "index.html").read_text()
+    assert "table_falls.tex" in json.loads((stored / "manifest.json").read_text())
+
+
+def test_stored_results_are_judged_anew_without_training(stored, monkeypatch):
+    before = store.load_results(stored)
+    other = made(claims=(Claim("now partly", "ours", lambda r: Finding(False, "e", True)),))
+    monkeypatch.setattr(folders, "find", lambda key: other)
+    monkeypatch.setattr(Experiment, "run", None)  # nothing may be trained
+    (verdict,) = folders.judge_folder(stored)
+    assert verdict.word == "partly"
+    assert store.load_verdicts(stored / store.VERDICTS)[0] == (verdict,)
+    assert store.is_sealed(stored)
+    assert "◐ partly" in (stored / "index.html").read_text()
+    after = store.load_results(stored)
+    np.testing.assert_array_equal(before.measured.fall, after.measured.fall)
+
+
+def test_what_is_no_result_cannot_be_judged(saddlescope, tmp_path):
+    status, _, err = saddlescope("judge", tmp_path)
+    assert status == 2
+    assert "There is no file" in err
