@@ -79,13 +79,14 @@ def test_displacement_exponent(power):
 
 
 def test_what_a_drop_is_made_of():
-    """One cut of each kind: no drop, anyway, noise by averaging, noise by calm, valley, neither."""
+    """One cut of each kind."""
     run = xr.Dataset({
         "before": ("cut", np.ones(6)), "cut": ("cut", [0.95, 0.25, 0.25, 0.25, 0.25, 0.25]),
         "uncut": ("cut", [1, 0.4, 1, 1, 1, 0.9]), "averaged": ("cut", [0.1, 1, 0.4, 1, 1, 0.9]),
         "calm": ("cut", [0.1, 1, 1, 0.3, 1, 0.9]), "sharp_after": ("cut", [9, 9, 9, 9, 1.5, 0.5]),
     })  # fmt: skip
-    assert valley_or_noise.kinds(run).tolist() == ["", "anyway", "noise", "noise", "valley", "neither"]
+    assert valley_or_noise.kinds(run).tolist() == ["", "anyway", "average", "calm", "valley", "neither"]
+    assert valley_or_noise.behind_walls(run).tolist() == [False, True, True, False, True, False]
 
 
 def drop(start, end):

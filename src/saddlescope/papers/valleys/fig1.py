@@ -115,6 +115,7 @@ experiment = Experiment(
               mostly(plateau_drop_plateau, say_drops)),
         Claim("At each learning-rate cut the loss drops.", "V3 · Fig. 1", falls_at_cuts, note=NOISE),
         Claim("After a cut the fit gains finer oscillations in the interior.", "V4 · Fig. 1",
-              mostly(gains_inside, say_gains)),
+              mostly(gains_inside, say_gains),
+              note="all three frequencies are in the fit before the first cut; a cut lowers the error everywhere"),
     ),
 )  # fmt: skip

@@ -87,7 +87,8 @@ experiment = Experiment(
     draw=draw,
     claims=(
         Claim("After a cut the partials develop high-frequency structure.", "V7 · Fig. 2",
-              mostly(more_structure, say_structure)),
+              mostly(more_structure, say_structure),
+              note="the partials' oscillations are there before the first cut, and cuts hardly change them"),
         Claim("That structure is in the middle of the interval.", "V8 · Fig. 2", mostly(in_the_middle, say_middle)),
         Claim("Channels specialise to distinct locations.", "V9 · Sec. 1 (i)", mostly(more_leaders, say_leaders)),
     ),
