@@ -167,7 +167,7 @@ def test_every_sentence_of_the_valleys_paper_is_checked_or_says_why_not():
     assert list(listed) == [f"V{k + 1}" for k in range(len(listed))]
     for number, (_, names, text) in listed.items():
         assert names or "not tested, because" in text, number
-        for name in names:
+        for name in [] if text.strip().startswith("not tested") else names:
             assert number in claimed(f"valleys.{name}"), f"{number} is not among the claims of valleys.{name}"
 
 
@@ -175,6 +175,7 @@ def test_every_claim_that_names_a_sentence_is_listed():
     listed = listed_claims()
     for key in (k for k in keys() if k.startswith("valleys.")):
         for number in claimed(key):
+            assert not listed[number][2].strip().startswith("not tested"), f"{number} is said not to be tested"
             assert key.removeprefix("valleys.") in listed[number][1], f"{key} checks {number}; the list does not say so"
 
 

@@ -29,18 +29,18 @@ def mean_of(values) -> tuple[float, float]:
     return float(values.mean()), float(student(len(values)) * values.std(ddof=1) / np.sqrt(len(values)))
 
 
-def one_more(values) -> tuple[float, float]:
-    """Where one more value of the same kind would lie, normal values assumed."""
+def one_more(values, least=0.0) -> tuple[float, float]:
+    """Where one more value of the same kind would lie, normal values assumed, of a deviation of `least` or more."""
     values = np.asarray(values, float)
     if len(values) < 2:
         return np.nan, np.nan
-    half = student(len(values)) * values.std(ddof=1) * np.sqrt(1 + 1 / len(values))
+    half = student(len(values)) * max(values.std(ddof=1), least) * np.sqrt(1 + 1 / len(values))
     return float(values.mean() - half), float(values.mean() + half)
 
 
 def one_more_count(good, n, size) -> tuple[int, int]:
     """How many of `size` further runs would be good, after `good` of `n` were: binomial, at the ends of the share's
-    own interval. Settings that differ in their chance make this interval too wide, never too narrow."""
+    own interval. Independent runs of one chance are assumed."""
     from scipy.stats import binom
 
     low, high = wilson(good, n)

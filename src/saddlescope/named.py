@@ -7,13 +7,13 @@ width 1024, descent at rate 0.01 clipped to norm 1, halved on stagnation, stoppe
 import re
 from dataclasses import astuple, dataclass
 
-from saddlescope.nets import Gaussian, MeanField, RandomFeatureNet, UniformFanIn, low_rank
+from saddlescope.nets import Gaussian, MeanField, MuP, RandomFeatureNet, UniformFanIn, low_rank
 from saddlescope.optimisers import GradientDescent, HalveOnStagnation, LearningRateBelow
 from saddlescope.refusal import Refusal, nearest, refuse_unless
 from saddlescope.setting import Setting
 from saddlescope.tasks import Cosines, cosine_sum
 
-INITS = {"uniform": UniformFanIn, "gaussian": Gaussian, "mean-field": MeanField}
+INITS = {"uniform": UniformFanIn, "gaussian": Gaussian, "mean-field": MeanField, "mup": MuP}
 PATTERN = re.compile(r"f(\d+)_N(\d+)_bs(\d+)_L(\d+)")
 
 
@@ -66,7 +66,7 @@ def valleys(
 ) -> Setting:  # fmt: skip
     """The valleys paper's protocol as a function of what a sweep varies, under the names of the paper's runs.
 
-    `clip=0` is no clipping; `init` is uniform, gaussian or mean-field.
+    `clip=0` is no clipping; `init` is uniform, gaussian, mean-field or mup.
     """
     known = ", ".join(INITS)
     refuse_unless(init in INITS, f"`init` must be one of {known}; got {init!r}.{nearest(str(init), INITS)}")

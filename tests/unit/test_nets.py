@@ -119,7 +119,6 @@ def test_mlp_is_affine_maps_with_an_activation_between():
         (lambda: RandomFeatureNet(2, (5, 5)), "tuples with one number a block"),
         (lambda: low_rank(2, 1, 5, activation=Square()), "must be ReLU, LeakyReLU, Tanh or Sigmoid"),
         (lambda: low_rank(2, 1, 5, trainable="some"), "got 'some'"),
-        (lambda: low_rank(2, 1, 5, parameterisation=MuP()), "use MeanField(), or trainable='all'"),
         (lambda: low_rank(2, 1, 5, parameterisation="uniform"), "such as UniformFanIn()"),
         (lambda: MLP(()), "`widths` must be positive whole numbers; got none"),
         (lambda: MLP((3,), parameterisation=MeanField()), "UniformFanIn() or Gaussian()"),

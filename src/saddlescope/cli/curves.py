@@ -16,7 +16,7 @@ def train(
     rank: Annotated[int, typer.Option(help="Channels of every bottleneck.")] = 10,
     seed: Annotated[int, typer.Option(help="Of weights and batch order.")] = 0,
     epochs: Annotated[int, typer.Option(help="The run stops here, or when its rate falls below 1e-6.")] = 10_000,
-    init: Annotated[str, typer.Option(help="uniform, gaussian or mean-field.")] = "uniform",
+    init: Annotated[str, typer.Option(help="uniform, gaussian, mean-field or mup.")] = "uniform",
     lr: Annotated[float, typer.Option(help="Learning rate at the start.")] = 0.01,
     clip: Annotated[float, typer.Option(help="Largest gradient norm; 0 for no clipping.")] = 1.0,
     momentum: Annotated[float | None, typer.Option(help="Of gradient descent; none by default.")] = None,

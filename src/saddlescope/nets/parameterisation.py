@@ -76,8 +76,9 @@ class MeanField(Parameterisation):
 
 @final
 class MuP(Parameterisation):
-    """Maximal update (Yang and Hu 2021) for SGD with all maps trained: A and b of variance 1/fan-in learn n times as
-    fast, C of deviation 1/n learns 1/n times as fast."""
+    """Maximal update (Yang and Hu 2021) for SGD: A and b of variance 1/fan-in learn n times as fast, where they are
+    trained; C of deviation 1/n learns 1/n times as fast. With A and b frozen it is MeanField but for clipping, which
+    sees another gradient."""
 
     def wide(self, rng, shape, fan_in):
         return rng.standard_normal(shape) / np.sqrt(fan_in)

@@ -14,7 +14,7 @@ import numpy as np
 from saddlescope.identity import whole
 from saddlescope.nets.activation import Activation, LeakyReLU, ReLU, Sigmoid, Tanh
 from saddlescope.nets.net import Net
-from saddlescope.nets.parameterisation import MuP, Parameterisation, UniformFanIn
+from saddlescope.nets.parameterisation import Parameterisation, UniformFanIn
 from saddlescope.refusal import Refusal, refuse_unless, refuse_unless_kind
 
 
@@ -62,11 +62,6 @@ class RandomFeatureNet(Net):
         refuse_unless(isinstance(self.residual, bool), f"`residual` must be True or False; got {self.residual!r}.")
         drawn = "`parameterisation` must be one of saddlescope.nets, such as UniformFanIn()"
         refuse_unless_kind(self.parameterisation, Parameterisation, drawn)
-        refuse_unless(
-            self.trainable == "all" or not isinstance(self.parameterisation, MuP),
-            "With the rank → width maps frozen, maximal update is the mean-field parameterisation: use MeanField(), or "
-            "trainable='all'.",
-        )
 
     def dims(self, inputs, outputs) -> tuple[int, ...]:
         return (inputs, *self.ranks, outputs)

@@ -1,7 +1,8 @@
 """The baseline sweep of App. C.4, 750 settings at one rank: what is kept of a run, and counts with their tables.
 
 A count is per seed: ours is the mean over seeds, and the interval is where one more seed would lie, which is what a
-published number is. Of a run a few numbers are kept; its curves go when the experiment is done.
+published number is. It is Student's, with the scatter of the seeds or of the settings' chances, whichever is larger.
+Of a run a few numbers are kept; its curves go when the experiment is done.
 """
 
 from typing import Any
@@ -72,10 +73,20 @@ def average(part):
 def counts_of(part, word):
     """Of one group of runs: the mean count over seeds, and where one more seed would lie."""
     counts, size = per_seed(part, of(word)), part.measured.sizes["run"]
-    if len(counts) >= 5 and counts.min() >= 5:  # enough seeds to know their scatter, counts large enough to be normal
-        low, high = one_more(counts)
-        return float(counts.mean()), max(0, int(np.floor(low))), min(size // len(counts), int(np.ceil(high)))
-    return float(counts.mean()), *one_more_count(int(counts.sum()), size, size // len(counts))
+    if len(counts) < 3:
+        return float(counts.mean()), *one_more_count(int(counts.sum()), size, size // len(counts))
+    low, high = one_more(counts, least=max(0.5, scatter(part, word)))
+    return float(counts.mean()), max(0, int(np.floor(low))), min(size // len(counts), int(np.ceil(high)))
+
+
+def scatter(part, word):
+    """The deviation of a seed's count if every setting had its own chance, and seeds and settings were independent.
+    Settings of one seed share their initial net, so that counts of seeds may scatter more: both are looked at."""
+    names = [column(part, axis) for axis in ("factor", "base", "bs", "L")]
+    _, settings = np.unique(np.stack(names, axis=1), axis=0, return_inverse=True)
+    runs = np.bincount(settings)
+    chance = np.bincount(settings, column(part, "outcome") == word) / runs
+    return float(np.sqrt(np.sum(chance * (1 - chance) * runs / np.maximum(runs - 1, 1))))
 
 
 def count_row(part, word, published=None):
@@ -132,7 +143,7 @@ def kinds_table(results, axis, values, rank):
 
 def whole(results):
     """Whether all 750 settings are there: only then can a count be compared with a published one."""
-    return results.measured.sizes["run"] == 750 * len(seeds_of(results))
+    return bool(np.all(np.bincount(column(results, "seed"))[seeds_of(results)] == 750))
 
 
 def large_batches_worse(results):

@@ -1,8 +1,9 @@
 """Leaving the first plateau at a fixed rate: factor 3, N = 768, L = 3, rank 10; Fig. 6 and App. C.7.
 
 Two thresholds of the epoch loss: 0.1, which the text names, and 1.4, seven per cent below the best constant's 1.5,
-which gives the figure's range. A run ends below 0.1 or after 4/lr epochs; one that has not escaped by then is censored,
-and counts as such in every fit and median. An epoch of batch B has ⌈768/B⌉ steps.
+which gives the figure's range. A run ends below 0.1 or after 4/lr epochs; one that has not escaped by then is
+censored, and counts as such in every fit and median. A run that diverges is neither, and is counted apart. An epoch of
+batch B has ⌈768/B⌉ steps.
 """
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from saddlescope.intervals import exponents
 from saddlescope.nets import low_rank
 from saddlescope.optimisers import GradientDescent, LossBelow
+from saddlescope.results import Results
 from saddlescope.setting import Setting
 from saddlescope.tables import Table
 from saddlescope.tasks import cosine_sum
@@ -40,16 +42,21 @@ def digest(run, setting):
 
 
 def times(results, threshold, unit="epochs"):
-    """Times to escape and which of them are censored."""
-    measured = results.measured
+    """Times to escape and which of them are censored; runs that diverged have none and are left out."""
+    measured = alive(results).measured
     found, late = measured[f"escape_{threshold}"].values, measured[f"censored_{threshold}"].values.astype(bool)
     return found * (np.ceil(SAMPLES / measured.bs.values) if unit == "steps" else 1), late
+
+
+def alive(results):
+    rows = np.flatnonzero(results.measured.finite.values)
+    return Results(results.measured.isel(run=rows), results.predicted.isel(run=rows))
 
 
 def fitted(results, threshold, unit, axes=("lr", "bs")):
     """The exponents of the time in the axes, with half intervals; runs that were censored count as such."""
     found, late = times(results, threshold, unit)
-    factors = np.stack([results.measured[axis].values for axis in axes], axis=1)
+    factors = np.stack([alive(results).measured[axis].values for axis in axes], axis=1)
     return (*exponents(factors, found, late), int(late.sum()))
 
 

@@ -36,9 +36,9 @@ def failed_as(run, target) -> str:
 
 
 def first_below(run, level=ESCAPED) -> float:
-    """The first epoch whose loss lies below a level; infinite where none does."""
+    """After how many epochs the loss lies below a level; infinite where it never does."""
     below = np.flatnonzero(run.loss.values < level)
-    return float(below[0]) if below.size else np.inf
+    return float(below[0] + 1) if below.size else np.inf
 
 
 def around_cuts(run, name, after=10):
@@ -53,6 +53,6 @@ def around_cuts(run, name, after=10):
 
 
 def deepest(run, name):
-    """Which cut is followed by the largest fall of an observable, relative to its value before."""
+    """Which cut is followed by the largest fall of an observable, relative to its value before; None without a cut."""
     before, after = around_cuts(run, name)
-    return int(np.argmin(after / before))
+    return int(np.argmin(after / before)) if len(before) else None

@@ -39,7 +39,8 @@ def ended(clip, batches, word):
         kinds = part.measured.kind.values.astype(str)
         constants = kinds[np.char.startswith(kinds, "constant (")] if kinds.size else kinds
         if not constants.size:
-            return None if not kinds.size else Finding(False, f"none of {kinds.size} runs failed as a constant")
+            text = f"none of {kinds.size} runs failed as a constant"
+            return Finding(False, text, unclear=True) if kinds.size else None
         good = int(np.sum(constants == f"constant ({word})"))
         lost = int(np.sum(kinds == "diverged"))
         text = f"{good} of {constants.size} failed constants at the {word}; {lost} of {kinds.size} runs diverged"

@@ -39,6 +39,8 @@ def falls_at_cuts(results):
     """Holds only if at every cut, partly if at more than half of them."""
     ratios = [np.divide(*around_cuts(m, loss.name)[::-1]) for m, _ in results.runs()]
     together = np.concatenate(ratios)
+    if not together.size:
+        return None
     good, n = int(np.sum(together < 1)), len(together)
     medians = [np.median([r[k] for r in ratios if len(r) > k]) for k in range(max(map(len, ratios)))]
     text = f"lower after {good} of {n} cuts; median ratio by cut {', '.join(f'{m:.2f}' for m in medians)}"
@@ -46,19 +48,26 @@ def falls_at_cuts(results):
 
 
 def gains_inside(run, _):
-    """At the cut with the largest fall: less error inside than outside was gained, and more extrema."""
-    before, after = (f[deepest(run, loss.name)] for f in around_cuts(run, fit.name))
-    gain = (before - TARGET) ** 2 - (after - TARGET) ** 2
-    return gain[INSIDE].mean() > gain[~INSIDE].mean() and count(after) > count(before)
+    """At the cut with the largest fall: the error falls more inside than outside, and there are more extrema."""
+    if (found := gains(run)) is None:
+        return False
+    inside, outside, extrema = found
+    return inside > outside and extrema > 0
+
+
+def gains(run):
+    """At the cut with the largest fall of the loss: the mean fall of the squared error on |x| < ½ and outside, and how
+    many extrema the fit gains."""
+    if (cut := deepest(run, loss.name)) is None:
+        return None
+    before, after = (f[cut] for f in around_cuts(run, fit.name))
+    fall = (before - TARGET) ** 2 - (after - TARGET) ** 2
+    return fall[INSIDE].mean(), fall[~INSIDE].mean(), count(after) - count(before)
 
 
 def say_gains(results):
-    inner, extrema = [], []
-    for m, _ in results.runs():
-        before, after = (f[deepest(m, loss.name)] for f in around_cuts(m, fit.name))
-        gain = (before - TARGET) ** 2 - (after - TARGET) ** 2
-        inner.append(gain[INSIDE].sum() / gain.sum())
-        extrema.append(count(after) - count(before))
+    found = [g for g in (gains(m) for m, _ in results.runs()) if g is not None]
+    inner, extrema = [i / (i + o) for i, o, _ in found], [e for *_, e in found]
     return (f"median share of the fall that is inside: {np.median(inner):.0%}; extrema gained: "
             f"{', '.join(f'{e:g}' for e in extrema)} (half-sum of minima and maxima)")  # fmt: skip
 

@@ -30,14 +30,22 @@ def counts(run):
     return extrema(f[0]), extrema(f[-1]), added
 
 
+def usual(run):
+    """What as many epochs as those after the cuts add on average over the run."""
+    start, end, _ = counts(run)
+    return (end - start) * 10 * len(around_cuts(run, LAST)[0]) / run.sizes["epoch"]
+
+
 def more_structure(run, _):
     start, end, added = counts(run)
-    return end > start and added > 0
+    return end > start and added > usual(run)
 
 
 def say_structure(results):
     start, end, added = np.mean([counts(m) for m, _ in results.runs()], axis=0)
-    return f"extrema a channel: {start:.2f} at first, {end:.2f} at the end; {added:+.2f} in ten epochs at all cuts"
+    mean = np.mean([usual(m) for m, _ in results.runs()])
+    return (f"extrema a channel: {start:.2f} at first, {end:.2f} at the end; {added:+.2f} in ten epochs at all cuts, "
+            f"{mean:+.2f} in as many epochs on average")  # fmt: skip
 
 
 def in_the_middle(run, _):
@@ -62,7 +70,7 @@ def say_leaders(results):
 
 def draw(results):
     run = next(iter(results.runs()))[0]
-    cut = deepest(run, loss.name)
+    cut = deepest(run, loss.name) or 0
     figure, axes = plt.subplots(DEPTH, 4, figsize=(11, 2.3 * DEPTH), sharex=True)
     for block, row in enumerate(axes):
         name = f"partial_{block}"

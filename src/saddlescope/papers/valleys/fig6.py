@@ -76,7 +76,7 @@ def line(ax, part, axis, threshold, colour, label, unit="epochs"):
     if not part.measured.sizes["run"]:
         return
     found, late = escape.times(part, threshold, unit)
-    at = part.measured[axis].values
+    at = escape.alive(part).measured[axis].values
     ax.plot(at[~late], found[~late], ".", color=colour, ms=4)
     ax.plot(at[late], found[late], "^", mfc="none", mec=colour, ms=4)
     values = sorted(set(at.tolist()))

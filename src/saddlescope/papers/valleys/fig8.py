@@ -2,7 +2,8 @@
 
 f3_N768_bs4_L3, rank 10, fixed rate, second bottleneck, x = 0. The criterion is ours: of log|f_k|, centred over the
 channels, the mean move over the last fifth of the run, relative to the spread over channels at the end; above ¼ it
-diverges. The exponent is that of the mean displacement from the start with time, from a hundredth of the run on.
+diverges. Both runs end while the loss drops, so that the last fifth holds the escape. The exponent is that of the mean
+displacement from the start with time, from a hundredth of the run on.
 """
 
 import matplotlib.pyplot as plt
@@ -11,7 +12,7 @@ import numpy as np
 from saddlescope.claims import Claim, Finding, mostly
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, ORANGE
-from saddlescope.intervals import apart, mean_of
+from saddlescope.intervals import apart, mean_of, one_more
 from saddlescope.observables import LogRatios
 from saddlescope.papers.valleys._escape import escape_run
 from saddlescope.training import every, log_spaced
@@ -58,6 +59,8 @@ def displacement_exponent(at, sizes):
     """Slope of log mean |Δ log-ratio| against log time."""
     moved = np.mean(np.abs(sizes - sizes[0]), axis=1)
     use = (at > 0.01 * at[-1]) & (moved > 0)
+    if use.sum() < 3:
+        return np.nan
     grid = np.geomspace(at[use][0], at[-1], 30)  # equal weight to every decade
     return float(np.polyfit(np.log(grid), np.log(np.interp(grid, at[use], moved[use])), 1)[0])
 
@@ -74,9 +77,13 @@ def say_moves(results):
 
 def exponent_is(value, lr):
     def check(results):
-        mean, half = number(results.select(lr=lr), "exponent")
-        text = f"{mean:.2f} ± {half:.2f} at lr {lr:g}"
-        return Finding(bool(abs(mean - value) <= half), text) if np.isfinite(half) else None
+        found = results.select(lr=lr).measured.exponent.values
+        low, high = one_more(found)
+        if np.isnan(low):
+            return None
+        both = low <= 0.75 and high >= 1  # then the runs cannot tell the two published numbers apart
+        text = f"mean {found.mean():.2f}, one more seed {low:.2f} to {high:.2f} at lr {lr:g}"
+        return Finding(bool(low <= value <= high and not both), text, unclear=bool(both))
 
     return check
 

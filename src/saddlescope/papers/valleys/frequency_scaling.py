@@ -2,7 +2,7 @@
 
 Target cos(12mπx) + cos(24mπx + ½) + cos(36mπx) + cos(72mπx + ½) on N = 1000, batch 100, lr 1e-3 × 0.9 every 100 epochs,
 at most 6,600 (the rate is below 1e-6 after). Here m ≤ 1.5 and L ≤ 12, and one L = 56 at m = 5. A run is stopped when
-its loss is below 1e-6: it has converged.
+its loss is below 1e-6: it has converged, so that no test error far below that is seen.
 """
 
 import matplotlib.pyplot as plt
@@ -58,10 +58,10 @@ def ends(good, word):
 def blows_up(results):
     part = results.measured
     lost = ~part.finite.values
-    grown = part.last_loss.values > part.first_loss.values
+    grown = part.last_loss.values > 2 * part.first_loss.values
     n = int(np.sum(lost | grown))
     spread = ", ".join(f"{a:.2g} → {b:.2g}" for a, b in zip(part.first_loss.values, part.last_loss.values, strict=True))
-    return Finding(n == len(lost), f"{n} of {len(lost)} runs not finite or above their start; loss {spread}")
+    return Finding(n == len(lost), f"{n} of {len(lost)} runs not finite or above twice their start; loss {spread}")
 
 
 def tables(results):
@@ -104,7 +104,7 @@ experiment = Experiment(
     draw=draw,
     tables=tables,
     claims=(
-        Claim("Low frequencies (m = 0.3, 0.6) end at a test error near 1e-6 to 1e-5.", "V44, V51 · C.8",
+        Claim("Low frequencies (m = 0.3, 0.6) end at a test error near 1e-6 to 1e-5.", "V44 · C.8",
               ends(lambda e: e < 1e-4, "below 1e-4"), only={"m": LOW}),
         Claim("High frequencies (m = 1.5) do not converge.", "V45 · C.8",
               ends(lambda e: ~(e < 0.01), "at 0.01 or more"), only={"m": HIGH}),

@@ -51,7 +51,7 @@ def frozen(results):
     if n:
         text += f" ({np.median(cuts):.0f} cuts there, median); at a fixed rate {good} of these leave it, after "
         text += f"{np.median(fixed.measured.plateau.values[stuck & leaves]):.0f} epochs" if good else "—"
-    return Finding(n > 0 and good >= 0.8 * n, text, good > 0)
+    return Finding(n > 0 and good >= 0.8 * n, text, good > 0, unclear=n == 0)
 
 
 def say(results):
@@ -61,13 +61,15 @@ def say(results):
     return f"epochs on the plateau at a fixed rate, {'; '.join(found)}"
 
 
-def more_work(results):
-    shares = {rule: words(results.select(rule=rule)) for rule in RULES}
-    if not all(len(v) for v in shares.values()):
+def fewer_fail(results):
+    """Not failed: a test error below 0.5. At a fixed rate the last iterate stands on its noise, so that no more is
+    asked."""
+    ends = {rule: words(results.select(rule=rule)) for rule in RULES}
+    if not all(len(v) for v in ends.values()):
         return None
-    counts = {rule: int(np.sum(v == "worked")) for rule, v in shares.items()}
-    text = "; ".join(f"{rule}: {counted(counts[rule], len(v))} worked" for rule, v in shares.items())
-    return Finding(counts["fixed"] > counts["halving"], text)
+    failed = {rule: int(np.sum(v == "failed")) for rule, v in ends.items()}
+    text = "; ".join(f"{rule}: {counted(failed[rule], len(v))} failed" for rule, v in ends.items())
+    return Finding(failed["fixed"] <= failed["halving"] / 2, text, failed["fixed"] < failed["halving"])
 
 
 def draw(results):
@@ -98,6 +100,6 @@ experiment = Experiment(
         Claim("A deep run that the schedule freezes on the plateau leaves it at a fixed rate.", "ours", frozen),
         Claim("At a fixed rate deep nets (L ≥ 5) leave the plateau within 4,000 epochs.", "ours",
               mostly(lambda m, _: np.isfinite(float(m.plateau)), say), only={"rule": "fixed"}),
-        Claim("At a fixed rate more deep runs work.", "ours", more_work),
+        Claim("At a fixed rate half as many deep runs fail, or fewer.", "ours", fewer_fail),
     ),
 )  # fmt: skip

@@ -1,7 +1,8 @@
 """Valleys paper, App. C.9: the symmetry comparison at (144, 48), N = 4000, once, frozen and all maps trained.
 
-10,000 epochs in the paper; the rate is below 1e-6 after 6,600, where this ends. Its layers 7 and 16 count all 18 affine
-maps: blocks 4 and 8. If one of the two nets does not fit, nothing is concluded.
+10,000 epochs in the paper; the rate is below 1e-6 after 6,600, where this ends. Its layers 7 and 16 count all 18
+affine maps; the channels nearest to them are those of blocks 4 and 8. If one of the two nets does not fit, nothing is
+concluded.
 """
 
 from saddlescope.claims import Claim, Finding
@@ -22,7 +23,7 @@ def seen(results):
     found = {net: fitting(results, net) for net in ("frozen", "all")}
     errors = ", ".join(f"{WORDS[str(m.net.values)]} {float(m.test_error[-1]):.2g}" for m, _ in results.runs())
     if not all(found.values()):
-        return Finding(False, f"test errors {errors}: a net fits below 0.01; {symmetry.say(results)}", unclear=True)
+        return Finding(False, f"test errors {errors}, where 0.01 would be a fit; {symmetry.say(results)}", unclear=True)
     frozen, free = (asymmetry(found[net][0]) for net in ("frozen", "all"))
     return Finding(frozen < EVEN < free, f"odd share {frozen:.3f} and {free:.3f}; test errors {errors}")
 

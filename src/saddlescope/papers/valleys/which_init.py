@@ -1,9 +1,10 @@
 """A question of ours: which initialisation gives the plateaus and failures that the paper reports?
 
-The paper names the μ-parameterisation, which with only the width → rank maps trained is the mean-field one. Its numbers
-fit weights uniform on ±1/√fan-in. f3_N768_bs4 at rank 10, depths 1 to 6, five seeds: how long the first plateau lasts
-and which share of runs works. A clip acts on the gradient of C, which in the mean-field form is n times smaller: the
-same clip bites less there, so that each is run clipped and not. `valleys.init_counts` has the paper's own counts.
+The paper names the μ-parameterisation, which with only the width → rank maps trained is the mean-field one. Its
+numbers fit weights uniform on ±1/√fan-in. f3_N768_bs4 at rank 10, depths 1 to 6, five seeds: how long the first
+plateau lasts and which share of runs works. A clip acts on the gradient of C, which in the mean-field form is n times
+smaller: the same clip bites less there than in the μP form, so that both forms are run, clipped and not.
+`valleys.init_counts` has the paper's own counts.
 """
 
 import matplotlib.pyplot as plt
@@ -11,7 +12,7 @@ import numpy as np
 
 from saddlescope.claims import Claim, Finding
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, GREEN, ORANGE
+from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE
 from saddlescope.named import INITS, valleys
 from saddlescope.observables import TestError
 from saddlescope.papers.valleys._runs import ending, first_below
@@ -54,7 +55,8 @@ def uniform_has_plateau(results):
     found = {init: by_depth(results.select(init=init, clip="clipped"), plateau) for init in INITS}
     if not found["uniform"] or not found["gaussian"]:
         return None
-    pairs = [(u, g) for u, g in zip(found["uniform"], found["gaussian"], strict=True) if np.isfinite(g)][1:]
+    both = zip(depths(results), found["uniform"], found["gaussian"], strict=True)
+    pairs = [(u, g) for L, u, g in both if L > 1 and np.isfinite([u, g]).any()]
     good = sum(u > 2 * g for u, g in pairs)
     text = "; ".join(f"{init}: {shown(values)}" for init, values in found.items())
     return Finding(good == len(pairs) > 0, f"median epochs by depth, {text}", good > 0)
@@ -104,7 +106,7 @@ def tables(results):
 def draw(results):
     figure, axes = plt.subplots(2, 2, figsize=(8.4, 5.6), sharex=True, sharey="row")
     for column, clip in enumerate(CLIPS):
-        for init, colour, mark in zip(INITS, (BLUE, ORANGE, GREEN), "os^", strict=True):
+        for init, colour, mark in zip(INITS, (BLUE, ORANGE, GREEN, PURPLE), "os^D", strict=True):
             part = results.select(init=init, clip=clip)
             if not part.measured.sizes["run"]:
                 continue
@@ -138,5 +140,6 @@ experiment = Experiment(
         Claim("Under the uniform draw deep nets (L ≥ 5) fail and shallow ones work.", "ours", fails_deep("uniform")),
         Claim("Under the Gaussian draw deep nets work.", "ours", works_deep("gaussian")),
         Claim("Under the mean-field draw deep nets work.", "ours", works_deep("mean-field")),
+        Claim("Under the μP draw deep nets work.", "ours", works_deep("mup")),
     ),
 )  # fmt: skip
