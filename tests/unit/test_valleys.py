@@ -41,7 +41,7 @@ def escapes(times, late):
         {"escape_1.4": ("run", times), "censored_1.4": ("run", late), "finite": ("run", [True] * len(times))},
         {"lr": ("run", [0.01, 0.005, 0.01, 0.005]), "bs": ("run", [1, 1, 5, 5])},
     )
-    return Results(measured, xr.Dataset())
+    return Results(measured, xr.Dataset(coords={"run": range(len(times))}))
 
 
 def test_exponents_in_epochs_and_steps():
@@ -126,10 +126,25 @@ def test_counts_are_a_mean_over_seeds():
 
 
 def test_the_baseline_sweep_has_750_settings_a_seed():
-    for rank, seeds in ((5, 5), (10, 1), (20, 1)):
+    for rank, runs in ((5, 5 * 750), (10, 750 + 4 * 429), (20, 750)):
         experiment = find(f"valleys.sweep_rank{rank}")
-        assert len(experiment.plan(experiment.full).points) == 750 * seeds
+        assert len(experiment.plan(experiment.full).points) == runs
 
 
 def test_files_with_an_underscore_are_no_experiments():
     assert not [key for key in keys() if "._" in key]
+
+
+def test_the_published_runs_of_rank_10_are_the_first_429():
+    """In the order factor, N, batch, depth; their numbers by batch size are the paper's."""
+    from saddlescope.papers.valleys import sweep_rank10 as rank10
+
+    points = [(f, b, bs, L) for f in (1, 2, 3, 4, 5) for b in _baseline.BASES for bs in _baseline.BATCHES
+              for L in range(1, 2 * f + 1)][:429]  # fmt: skip
+    assert [sum(p[2] == bs for p in points) for bs in _baseline.BATCHES] == list(rank10.RUNS.values())
+    plan = rank10.experiment.plan(rank10.experiment.full)
+    of_a_seed = [
+        [tuple(p[k] for k in ("factor", "base", "bs", "L")) for p in plan.points if p["seed"] == s] for s in (0, 1)
+    ]
+    assert len(of_a_seed[0]) == 750
+    assert set(of_a_seed[1]) == set(points)

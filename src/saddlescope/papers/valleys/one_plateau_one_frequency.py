@@ -1,9 +1,9 @@
 """A question of ours: does each plateau belong to one frequency, and each drop to its being learned?
 
-The residual is projected on every cosine of the target every five epochs. A frequency is learned from the epoch on from
-which its amplitude error stays below one half. Drops are those of the epoch loss; a drop lasts from 10 to 90 % of its
-fall. Factors 2 to 4, N = 256 × factor, batch 4, L = 3, rank 10. Beside it the paper's count of minima in the last
-hidden block, ten epochs before and after each frequency is learned.
+The residual is projected on every cosine of the target, every epoch for 600 epochs and every five epochs after. A
+frequency is learned from the epoch on from which its amplitude error stays below one half. Drops are those of the
+epoch loss; a drop lasts from 10 to 90 % of its fall. Factors 2 to 4, N = 256 × factor, batch 4, L = 3, rank 10. Beside
+it the paper's count of minima in the last hidden block, ten epochs before and after each frequency is learned.
 """
 
 import matplotlib.pyplot as plt
@@ -14,15 +14,19 @@ from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE
 from saddlescope.named import valleys
 from saddlescope.observables import MinimaCounts, PaperMinima, ProminentMinima, ResidualAmplitudes, learned_since
-from saddlescope.training import every
+from saddlescope.training import SaveAt, every
 
-DEPTH, EVERY, NEAR = 3, 5, 10
+DEPTH, NEAR = 3, 10
 amplitude = ResidualAmplitudes()
 paper, sound = MinimaCounts(PaperMinima(), precision="float32"), MinimaCounts(ProminentMinima())
 
 
-def setting(factor, seed, width):
+def setting(factor, seed, width, early):
     return valleys(factor, 256 * factor, 4, DEPTH, seed=seed, width=width)
+
+
+def save_at(factor, seed, width, early):
+    return SaveAt(tuple(range(early))) | every(5, 10_000)
 
 
 def digest(run, setting):
@@ -34,7 +38,7 @@ def digest(run, setting):
     loss = run.loss.values
     found = {
         "learned": (("frequency",), learned), "drops": len(drops), "one_to_one": one_to_one(learned, drops),
-        "within_a_drop": int(sum(any(d.start <= t <= d.end for d in drops) for t in learned)),
+        "within_a_drop": int(sum(any(during(t, d) for d in drops) for t in learned)),
         "drop_start": (("drop",), np.array([d.start for d in drops])),
         "drop_end": (("drop",), np.array([d.end for d in drops])),
         "epoch_at": (("instant",), at[keep]), "amplitude": (("instant", "frequency"), errors[keep]),
@@ -47,8 +51,13 @@ def digest(run, setting):
 
 def one_to_one(learned, drops):
     """As many drops as frequencies, and every frequency is learned within a drop of its own."""
-    inside = [[k for k, d in enumerate(drops) if d.start <= t <= d.end] for t in learned]
+    inside = [[k for k, d in enumerate(drops) if during(t, d)] for t in learned]
     return len(drops) == len(learned) and all(inside) and len({k[0] for k in inside}) == len(drops)
+
+
+def during(t, drop):
+    """An amplitude is read at the end of an epoch, a loss is the mean over one: an epoch's leeway."""
+    return drop.start - 1 <= t <= drop.end + 1
 
 
 def gains(at, counts, learned):
@@ -93,7 +102,8 @@ def draw(results):
         run = next(iter(results.select(factor=factor).runs()))[0]
         top, below = axes[:, column]
         top.loglog(run.epoch_at + 1, run.loss_at, color=BLACK, lw=1)
-        for start, end in zip(run.drop_start.values, run.drop_end.values, strict=True):
+        spans = zip(run.drop_start.values, run.drop_end.values, strict=True) if "drop_start" in run else ()
+        for start, end in spans:
             for ax in (top, below):
                 ax.axvspan(start + 1, end + 1, color="0.85", lw=0)
         for k, colour in zip(range(factor), (BLUE, ORANGE, GREEN, PURPLE), strict=False):
@@ -106,22 +116,23 @@ def draw(results):
     return figure
 
 
+OVERLAP = "all frequencies are learned in one first fall, overlapping; the later drops come at cuts of the rate"
 experiment = Experiment(
     title="One plateau, one frequency?",
     where="Abstract (3), Sec. 1 (iii)",
     setting=setting,
-    full=dict(factor=(2, 3, 4), seed=range(5), width=(1024,)),
-    quick=dict(factor=(2,), seed=range(1), width=(64,)),
-    save_at=every(EVERY, 10_000),
+    full=dict(factor=(2, 3, 4), seed=range(5), width=(1024,), early=(600,)),
+    quick=dict(factor=(2,), seed=range(1), width=(64,), early=(100,)),
+    save_at=save_at,
     observe=(amplitude, paper, sound),
     digest=digest,
     draw=draw,
     claims=(
         Claim("Each plateau is a frequency not yet learned, each drop one that is learned.", "V2 · Abstract (3)",
-              mostly(matches, say)),
+              mostly(matches, say), note=OVERLAP),
         Claim("As a frequency is acquired the mean number of minima a channel goes up (paper's rule).", "V11 · Sec. 3",
-              goes_up("paper_gain")),
-        Claim("It goes up by the sound rule as well.", "ours", goes_up("sound_gain")),
-        Claim("Frequencies are learned in order, the lowest first.", "ours", mostly(in_order)),
+              goes_up("paper_gain"), note="the frequencies overlap in time, and that rule sees only minima above zero"),
+        Claim("It goes up by the sound rule as well.", "ours", goes_up("sound_gain"), note=OVERLAP),
+        Claim("Frequencies are learned in order, the lowest first.", "ours", mostly(in_order), note=OVERLAP),
     ),
 )  # fmt: skip
