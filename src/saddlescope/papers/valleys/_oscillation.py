@@ -43,5 +43,13 @@ def spread(rows):
     return np.array([mean_of(column) for column in np.asarray(rows).T]).T
 
 
+def show(ax, rows, colour, mark, label):
+    """Mean counts by layer with their intervals; a count is not negative."""
+    mean, half = spread(rows)
+    half = np.nan_to_num(half)
+    ax.errorbar(np.arange(1, len(mean) + 1), mean, [np.minimum(mean, half), half], color=colour, marker=mark, ms=4,
+                lw=1.2, capsize=2, label=label)  # fmt: skip
+
+
 def listed(counts) -> str:
     return ", ".join(f"{c:.1f}" for c in counts)

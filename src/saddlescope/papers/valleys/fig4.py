@@ -10,7 +10,7 @@ import numpy as np
 from saddlescope.claims import Claim, mostly
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
-from saddlescope.papers.valleys._oscillation import COUNTS, OBSERVE, SOUND, WORDS, chirp_run, listed, rises, spread
+from saddlescope.papers.valleys._oscillation import COUNTS, OBSERVE, SOUND, WORDS, chirp_run, listed, rises, show
 from saddlescope.training import SaveAt
 
 PAPERS = "paper_minima_float32"
@@ -52,9 +52,7 @@ def draw(results):
         runs = [m for m, _ in part.runs()]
         for ax, observable in zip(row, COUNTS, strict=True):
             for at, colour, mark, word in ((0, ORANGE, "s", "untrained"), (-1, BLUE, "o", "trained")):
-                mean, half = spread([m[observable.name].values[at] for m in runs])
-                layer = np.arange(1, len(mean) + 1)
-                ax.errorbar(layer, mean, np.nan_to_num(half), color=colour, marker=mark, ms=4, capsize=2, label=word)
+                show(ax, [m[observable.name].values[at] for m in runs], colour, mark, word)
             ax.set_title(f"{WORDS[observable.name]}\n(trained in {precision})", fontsize=8)
         row[0].set_ylabel("mean minima a channel")
     for ax in axes[-1]:
@@ -63,6 +61,7 @@ def draw(results):
     return figure
 
 
+SCATTER = "the means over draws do so, but a rank correlation over seven layers of one draw scatters"
 experiment = Experiment(
     title="Oscillation across layers, trained and untrained",
     where="Fig. 4, App. C.10",
@@ -76,12 +75,13 @@ experiment = Experiment(
         Claim("The mean number of minima a channel rises with the layer.", "V18 · Fig. 4", mostly(*rise_of(PAPERS, -1)),
               only={"precision": "float32"}),
         Claim("So deeper layers learn more oscillatory structure.", "V19 · Sec. 3", mostly(learned, say_learned),
+              note="in the means every layer from the second on does; single draws miss it in one of the first layers",
               only={"precision": "float32"}),
         Claim("The same, trained in float64.", "ours", mostly(learned, say_learned), only={"precision": "float64"}),
         Claim("Untrained, the paper's count in float32 rises with the layer just so.", "ours",
-              mostly(*rise_of(PAPERS, 0)), only={"precision": "float32"}),
+              mostly(*rise_of(PAPERS, 0)), only={"precision": "float32"}, note=SCATTER),
         Claim("Untrained, the sound count in float64 does not rise with the layer.", "ours",
               mostly(lambda run, _: rises(run[SOUND].values[0]) <= 0.5, rise_of(SOUND, 0)[1]),
-              only={"precision": "float32"}),
+              only={"precision": "float32"}, note=SCATTER),
     ),
 )  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 from saddlescope.claims import Claim, Finding, mostly
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, ORANGE
-from saddlescope.papers.valleys._oscillation import OBSERVE, SOUND, chirp_run, listed, spread
+from saddlescope.papers.valleys._oscillation import OBSERVE, SOUND, chirp_run, listed, show, spread
 from saddlescope.tables import Table
 from saddlescope.training import SaveAt
 
@@ -68,8 +68,7 @@ def draw(results):
         layers = np.arange(1, L + 1)
         ax.plot(layers, 2 * layers, color=BLACK, ls="--", lw=1, label="2ℓ, conjectured")
         for at, colour, mark, word in ((0, ORANGE, "s", "untrained"), (-1, BLUE, "o", "trained")):
-            mean, half = (row[:-1] for row in spread([m[SOUND].values[at] for m in runs]))
-            ax.errorbar(layers, mean, np.nan_to_num(half), color=colour, marker=mark, ms=4, capsize=2, label=word)
+            show(ax, [m[SOUND].values[at][:-1] for m in runs], colour, mark, word)
         ax.set(xlabel="layer ℓ", title=f"L = {L}", xticks=layers)
     axes[0, 0].set_ylabel("prominent minima a channel")
     axes[0, 0].legend(fontsize=7)
