@@ -79,9 +79,7 @@ def draw(results):
         for rule, colour, order in (("halving", BLUE, 3), ("fixed", ORANGE, 2)):
             for i, (m, _) in enumerate(results.select(rule=rule, L=L).runs()):
                 label = {"halving": "halving on stagnation", "fixed": "fixed rate 0.01"}[rule] if i == 0 else None
-                ax.loglog(
-                    m.epoch_at + 1, m.curve, color=colour, lw=0.8, label=label, zorder=3 if rule == "halving" else 2
-                )
+                ax.loglog(m.epoch_at + 1, m.curve, color=colour, lw=0.8, label=label, zorder=order)
         ax.axhline(ESCAPED, color="0.6", ls=":", lw=0.8)
         ax.set(xlabel="epoch", title=f"f3_N768_bs4_L{L}, rank 5")
     axes[0, 0].set_ylabel("epoch loss")
