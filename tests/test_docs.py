@@ -46,6 +46,10 @@ def test_cli_reference_is_the_help():
     assert (ROOT / "docs" / "cli.md").read_text() == cli_reference(), "run `python tests/test_docs.py`"
 
 
+def test_readme_counts_the_verdicts_on_the_valleys_paper():
+    assert between(README, "valleys") == summary(), "run `python tests/test_docs.py`"
+
+
 def test_readme_ledger_is_the_record():
     assert between(README, "ledger") == ledger(keys()), "run `python tests/test_docs.py`"
 
@@ -115,7 +119,7 @@ def paper():
     return table(*rows)
 
 
-MADE = {"README.md": {"ledger": lambda: ledger(keys()), "speed": lambda: speed()},
+MADE = {"README.md": {"ledger": lambda: ledger(keys()), "speed": lambda: speed(), "valleys": lambda: summary()},
         "docs/valleys.md": {"verdicts": lambda: verdicts(), "gallery": lambda: gallery()},
         "docs/scaling.md": {"overhead": overhead, "costs": costs, "paper": paper}}  # fmt: skip
 
@@ -188,6 +192,15 @@ def verdicts():
         mark = "; ".join(f"**{w}**" if w != "holds" else w for w, _ in found) or "not tested"
         rows.append((number, sentence, mark, ", ".join(dict.fromkeys(f"`valleys.{n}`" for _, n in found))))
     return table(*rows)
+
+
+def summary():
+    """How many of the valleys paper's sentences have which verdict, and all other claims about it."""
+    words = [row.split("|")[3].strip().replace("**", "") for row in verdicts().splitlines()[2:]]
+    kinds = ("holds", "partly", "does not hold", "cannot tell", "not tested")
+    counts = {kind: sum(set(w.split("; ")) == {kind} for w in words) for kind in kinds}
+    counts["of several checks, not all alike"] = len(words) - sum(counts.values())
+    return table(("of the paper's sentences", "number"), *counts.items(), ("all", len(words)))
 
 
 def gallery():
