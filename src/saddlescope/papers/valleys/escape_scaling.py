@@ -64,8 +64,8 @@ def draw(results):
             if not part.measured.sizes["run"]:
                 continue
             found, late = escape.times(part, threshold, unit)
-            axes = escape.alive(part).measured
-            bs, time = axes.bs.values * shift, found * axes.lr.values
+            points = escape.alive(part).measured
+            bs, time = points.bs.values * shift, found * points.lr.values
             ax.loglog(bs[~late], time[~late], ".", color=colour, label=clip)
             ax.loglog(bs[late], time[late], "^", mfc="none", mec=colour, label=f"{clip}, censored")
         ax.set(xlabel="batch size", ylabel=f"lr × {unit} to a loss of {threshold}")
