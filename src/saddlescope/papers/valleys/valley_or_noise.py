@@ -37,7 +37,7 @@ from saddlescope.tables import Table
 from saddlescope.training import SaveAt
 from saddlescope.training.driver import Run, engine_for
 
-DEPTH, AFTER, LATE, DROP = 3, 10, 5, 0.9
+DEPTH, AFTER, LATE, DROP, LOST = 3, 10, 5, 0.9, 1e9
 BRANCHES = {
     "cut": "cut", "uncut": "no cut", "averaged": "no cut, averaged", "calm": "no noise",
     "calm_averaged": "no noise, averaged", "free": "no noise, no clip",
@@ -86,13 +86,13 @@ def at_cut(run, calm, free, before):
 
 def followed(engine, state, tick, lr, ticks=1):
     """Ten stretches of so many ticks: the last state, the mean full loss at the ends of the last five, and the loss of
-    the average of all ten. What diverges has an infinite loss."""
+    the average of all ten. What diverges has a loss of 1e9."""
     states = [state]
     for i in range(AFTER):
         states.append(engine.advance(states[-1], tick + i * ticks, ticks, lr)[0])
     mean = {name: np.mean([s[0][name] for s in states[1:]], axis=0) for name in state[0]}, state[1]
     losses = [engine.loss(s) for s in (*states[-LATE:], mean)]
-    found = np.nan_to_num(losses, nan=np.inf)
+    found = np.minimum(np.nan_to_num(losses, nan=LOST, posinf=LOST), LOST)
     return states[-1], float(found[:-1].mean()), float(found[-1])
 
 
