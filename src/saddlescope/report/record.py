@@ -4,6 +4,7 @@ import json
 from importlib import resources
 
 from saddlescope.claims import Verdict
+from saddlescope.experiment import find
 
 
 def recorded(key: str, scale: str) -> tuple[tuple[Verdict, ...], dict] | None:
@@ -31,7 +32,10 @@ def ledger(keys) -> str:
     """Every recorded claim as a Markdown table: the README's own."""
     rows = ["| claim | where | verdict | evidence |", "|---|---|---|---|"]
     for key in keys:
-        for v in (recorded(key, "full") or ((), {}))[0]:
+        if (found := recorded(key, "full")) is None:
+            rows.append(f"| {find(key).title}: all its claims | `{key}` | not yet run in full | |")
+            continue
+        for v in found[0]:
             why = f" *Why:* {v.why}" if v.why else ""
             mark = v.word if v.holds else f"**{v.word}**"
             rows.append(f"| {v.sentence} | `{key}`, {v.where} | {mark} | {v.evidence}; {v.lost}.{why} |")
