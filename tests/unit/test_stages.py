@@ -1,29 +1,12 @@
 """Stages of made curves whose answers are known."""
 
 import numpy as np
-import pandas as pd
 import pytest
-import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
+from staircases import even, staircase
 
-from saddlescope.refusal import Refusal
 from saddlescope.stages import find_stages
-
-
-def staircase(x, centres, levels, width):
-    """Logistic falls from each level to the next."""
-    loss = np.full(len(x), float(levels[-1]))
-    for c, before, after in zip(centres, levels, levels[1:], strict=False):
-        loss += (before - after) / (1 + np.exp(np.clip((x - c) / width, -500, 500)))
-    return loss
-
-
-def even(k, n=2000, ratio=0.5, width=0.004):
-    x = np.linspace(0, 1, n)
-    centres, levels = (np.arange(k) + 1) / (k + 1), 3 * ratio ** np.arange(k + 1)
-    return x, centres, levels, staircase(x, centres, levels, width)
 
 
 @pytest.mark.parametrize("k", range(1, 9))
@@ -138,12 +121,6 @@ def test_a_drop_before_a_later_rise_keeps_its_level():
     assert all(d.before > d.after for d in found.drops)
 
 
-def test_the_index_of_a_series_or_data_array_is_its_time():
-    x, centres, _, loss = even(2)
-    for curve in (xr.DataArray(loss, {"epoch": 10 * x}, "epoch"), pd.Series(loss, 10 * x)):
-        np.testing.assert_allclose([d.at for d in find_stages(curve).drops], 10 * centres, rtol=1e-3)
-
-
 def test_initial_slope_is_told_apart():
     x = np.arange(2000.0)
     found = find_stages(2 * np.exp(-x / 50) + staircase(x, [1200], [1, 0.1], 15), x)
@@ -171,41 +148,12 @@ def test_spikes_that_come_back_are_no_drops(smooth):
     np.testing.assert_allclose([d.at for d in found.drops], [800, 2000], atol=2)
 
 
-def test_rounded_values():
-    x = np.arange(3000.0)
-    for digits in (2, 3, 5):
-        found = find_stages(np.round(staircase(x, [800, 2000], [1.5, 1, 0.1], 10), digits))
-        assert found.n_drops == 2
-
-
-def test_sharp_steps_and_few_points():
-    assert find_stages([5, 5, 5, 5, 1, 1, 1, 1, 0.1, 0.1, 0.1]).n_drops == 2
-    assert find_stages(np.where(T < 1000, 2.0, np.where(T < 2000, 1.0, 0.2))).n_drops == 2
-
-
-def test_negative_losses():
-    x = np.arange(3000.0)
-    found = find_stages(staircase(x, [800, 2000], [0.5, 0, -0.9], 10))
-    assert found.n_drops == 2
-
-
 def test_small_falls_are_no_drops():
     x = np.arange(2000.0)
     for share, count in ((0.03, 1), (0.08, 2)):
         found = find_stages(staircase(x, [600, 1400], [1, 1 - share, 0.2], 10))
         assert found.n_drops == count
     assert find_stages(staircase(x, [600, 1400], [1, 0.97, 0.2], 10), min_fall=0.01).n_drops == 2
-
-
-def test_a_curve_that_stops_being_finite_is_cut_there():
-    _, _, _, loss = even(3)
-    loss[1200:] = np.nan
-    found = find_stages(loss)
-    assert found.n_drops == 2
-    assert found.note == "not finite from point 1200"
-    assert "not finite from point 1200" in str(found)
-    loss[0] = np.inf
-    assert find_stages(loss).plateaus == ()
 
 
 def linear_net(target, steps):
@@ -227,44 +175,6 @@ def test_a_linear_net_down_to_rounding(steps):
     found = find_stages(linear_net(np.diag([1, 0.5]), steps))
     assert found.n_drops == len(found.drops) == 2
     assert found.plateaus[1].level == pytest.approx(0.5, rel=1e-2)
-
-
-@pytest.mark.parametrize(("loss", "plateaus"), [([], 0), ([1.0], 1), ([2.0, 1.0], 1), ([np.nan], 0), ([1, 1, 1], 1)])
-def test_hardly_a_curve(loss, plateaus):
-    found = find_stages(loss)
-    assert found.n_drops == 0
-    assert len(found.plateaus) == plateaus
-    assert str(found)
-
-
-def test_bad_input_is_refused():
-    for bad in (np.zeros((2, 3)), ["a", "b"], np.zeros(3, complex)):
-        with pytest.raises(Refusal, match="one row of numbers"):
-            find_stages(bad)
-    for wrong, sentence in (
-        ({"min_fall": 0}, "`min_fall` is a share"),
-        ({"prominence": 1}, "a factor above 1"),
-        ({"smooth": -1}, "0 to 1e6"),
-        ({"time": ["a", "b", "c"]}, "row of numbers"),
-    ):
-        with pytest.raises(Refusal, match=sentence):
-            find_stages([1, 2, 3], **wrong)
-    with pytest.raises(Refusal, match="as long as the loss"):
-        find_stages([1, 2, 3], time=[1, 2])
-    with pytest.raises(Refusal, match="must increase"):
-        find_stages([1, 2, 3], time=[1, 3, 2])
-    with pytest.raises(Refusal, match="positive times"):
-        find_stages([1, 2, 3], time=[0, 1, 2], log_time=True)
-
-
-@settings(max_examples=150, deadline=None)
-@given(arrays(float, st.integers(0, 80), elements=st.floats(allow_nan=True, allow_infinity=True)))
-def test_no_numbers_make_it_fail(loss):
-    found = find_stages(loss)
-    ends = [t for stage in (*found.plateaus, *found.drops) for t in (stage.start, stage.end)]
-    assert all(0 <= t <= len(loss) for t in ends)
-    assert str(found)
-    assert len(found.to_pandas()) == len(found.rows())
 
 
 @settings(max_examples=40, deadline=None)
@@ -290,34 +200,3 @@ def test_a_first_drop_hardly_faster_than_the_noise_has_a_plateau_before_it():
     loss = staircase(x, centres, np.cumprod([1, 0.75, 0.5, 0.5, 0.203125]), 0.004)
     found = find_stages(loss * (1 + 0.05 * np.random.default_rng(0).standard_normal(len(x))), x)
     assert [d.kind for d in found.drops] == ["drop"] * 4
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.floats(1e-12, 1e12), st.floats(1e-6, 1e6), st.floats(-1e3, 1e3))
-def test_units_do_not_matter(loss_unit, time_unit, shift):
-    x, _, _, loss = even(3, n=600, width=0.01)
-    loss = loss * (1 + 0.01 * np.random.default_rng(0).standard_normal(len(x)))
-    one, other = find_stages(loss, x), find_stages(loss_unit * loss, time_unit * (x + shift))
-    assert other.n_drops == one.n_drops == 3
-    at = np.array([d.at for d in other.drops]) / time_unit - shift
-    np.testing.assert_allclose(at, [d.at for d in one.drops], rtol=1e-3)
-    level = np.array([p.level for p in other.plateaus]) / loss_unit
-    np.testing.assert_allclose(level, [p.level for p in one.plateaus], rtol=1e-6)
-
-
-def test_prints_converts_and_draws():
-    x, _, _, loss = even(2)
-    found = find_stages(loss, x)
-    text = str(found)
-    assert text.count("\n") == 6
-    assert text.splitlines()[0].split() == ["stage", "start", "end", "at", "level", "fall", "flatness", "quality"]
-    table = found.to_pandas()
-    assert table["stage"].tolist() == ["plateau", "drop", "plateau", "drop", "plateau"]
-    assert table["level"].iloc[0] == pytest.approx(3)
-    import matplotlib.pyplot as plt
-
-    figure, ax = plt.subplots()
-    ax.plot(x, loss)
-    found.draw(ax)
-    assert {t.get_text() for t in ax.legend().get_texts()} >= {"plateau", "drop"}
-    plt.close(figure)
