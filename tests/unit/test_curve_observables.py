@@ -22,6 +22,7 @@ from saddlescope.observables import (
     cosine_amplitudes,
     learned_since,
     log_ratios,
+    log_sizes,
     measure,
     odd_share,
 )
@@ -79,6 +80,13 @@ def test_odd_share_of_known_functions():
     columns = np.stack([even, odd, even + odd, np.full_like(X, 2.0)], axis=1)
     expected = [0, 1, odd_energy / (odd_energy + even_energy), 0]
     np.testing.assert_allclose(odd_share(columns), expected, atol=1e-12)
+
+
+def test_log_sizes_are_found_again_from_their_differences():
+    f = np.array([[1.0, -3.0, 0.2, 7.0], [2.0, 2.0, 1e-3, 5.0]])
+    pairs = np.stack([log_ratios(row)[np.triu_indices(4, 1)] for row in f])
+    expected = np.log(np.abs(f) + 1e-6)
+    np.testing.assert_allclose(log_sizes(pairs), expected - expected.mean(axis=1, keepdims=True), atol=1e-12)
 
 
 def test_minima_of_a_cosine():

@@ -64,13 +64,6 @@ def test_extrema_and_bending_of_known_channels():
     assert _partials.leaders(np.stack([x, -x, 0 * x], axis=1)) <= 2
 
 
-def test_log_sizes_from_all_pairs():
-    sizes = np.array([0.3, -1.0, 2.0, 0.7])
-    i, j = np.triu_indices(4, 1)
-    run = xr.Dataset({"log_ratio_pairs": (("saved", "pair"), (sizes[i] - sizes[j])[None])})
-    assert fig8.channel_sizes(run)[0] == pytest.approx(sizes - sizes.mean())
-
-
 @pytest.mark.parametrize("power", [0.5, 1.0])
 def test_displacement_exponent(power):
     at = np.arange(0, 2001, 10)

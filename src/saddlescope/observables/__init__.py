@@ -6,7 +6,7 @@ from saddlescope.observables.frequencies import ResidualAmplitudes, cosine_ampli
 from saddlescope.observables.gradient_noise import GradientNoise
 from saddlescope.observables.gradient_norm import GradientNorm
 from saddlescope.observables.learned import LearnedModes, LearnedSamples
-from saddlescope.observables.log_ratios import LogRatios, log_ratios
+from saddlescope.observables.log_ratios import LogRatios, log_ratios, log_sizes
 from saddlescope.observables.loss import FullLoss
 from saddlescope.observables.minima import MinimaCounts, MinimaRule, PaperMinima, ProminentMinima
 from saddlescope.observables.observable import Observable, Snapshot, measure
@@ -22,5 +22,5 @@ __all__ = [
     "GradientNoise", "GradientNorm", "LearnedModes", "LearnedSamples", "LogRatios", "MinimaCounts", "MinimaRule",
     "Observable", "PaperMinima", "Parameters", "ProminentMinima", "ResidualAmplitudes", "Sharpness", "SingularValues",
     "Snapshot", "SymmetryDefect", "TestError", "UnitDirections", "UnitNorms", "WeightDensity", "WidthRule",
-    "cosine_amplitudes", "learned_since", "log_ratios", "measure", "odd_share",
+    "cosine_amplitudes", "learned_since", "log_ratios", "log_sizes", "measure", "odd_share",
 ]  # fmt: skip

@@ -18,6 +18,15 @@ def log_ratios(f) -> np.ndarray:
     return size[:, None] - size[None, :]
 
 
+def log_sizes(pairs) -> np.ndarray:
+    """log|f_k| less its mean over channels, from the ratios of all pairs i < j along the last axis."""
+    pairs = np.asarray(pairs)
+    n = int((1 + np.sqrt(1 + 8 * pairs.shape[-1])) / 2)
+    full, (i, j) = np.zeros((*pairs.shape[:-1], n, n)), np.triu_indices(n, 1)
+    full[..., i, j], full[..., j, i] = pairs, -pairs
+    return full.mean(axis=-1)
+
+
 @final
 class LogRatios(Observable):
     """`log_ratio_pairs`, the ratios of all pairs i < j, and `log_ratio_max`, the largest of either sign.

@@ -14,7 +14,7 @@ from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.intervals import rank_correlation
 from saddlescope.nets import low_rank
-from saddlescope.observables import LogRatios
+from saddlescope.observables import LogRatios, log_sizes
 from saddlescope.optimisers import GradientDescent
 from saddlescope.setting import Setting
 from saddlescope.tasks import cosine
@@ -50,18 +50,8 @@ def distances(run, at=-1):
     return kstest(ratios, "uniform", (-reach, 2 * reach)).statistic, kstest(ratios, "norm", (0, ratios.std())).statistic
 
 
-def sizes(run):
-    """log|f_k| of the channels at the end, up to a constant: the law of the values that the ratios are differences
-    of."""
-    pairs = run.log_ratio_pairs.values[-1]
-    n = int((1 + np.sqrt(1 + 8 * len(pairs))) / 2)
-    found = np.zeros((n, n))
-    found[np.triu_indices(n, 1)] = pairs
-    return (found - found.T).mean(axis=1)
-
-
 def sizes_uniform(run, _):
-    found = sizes(run)
+    found = log_sizes(run.log_ratio_pairs.values[-1])
     to_uniform = kstest(found, "uniform", (found.min(), np.ptp(found))).statistic
     return to_uniform < kstest(found, "norm", (found.mean(), found.std())).statistic
 

@@ -13,7 +13,7 @@ from saddlescope.claims import Claim, Finding, mostly
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, ORANGE
 from saddlescope.intervals import apart, mean_of, one_more
-from saddlescope.observables import LogRatios
+from saddlescope.observables import LogRatios, log_sizes
 from saddlescope.papers.valleys._escape import escape_run
 from saddlescope.training import every, log_spaced
 
@@ -32,22 +32,13 @@ def save_at(lr, seed, width):
 
 def digest(run, setting):
     """Trajectories at about 200 of the saved instants, and what is read off them."""
-    sizes, at = channel_sizes(run), run.saved_epoch.values
+    sizes, at = log_sizes(run.log_ratio_pairs.values), run.saved_epoch.values
     keep = np.unique(np.linspace(0, len(at) - 1, 200).astype(int))
     return {
         "log_ratio": (("instant", "pair"), run.log_ratio_pairs.values[keep]), "epoch_at": (("instant",), at[keep]),
         "moves": late_move(at, sizes), "exponent": displacement_exponent(at, sizes), "spread": sizes[-1].std(),
         "first_spread": sizes[0].std(), "epochs": run.sizes["epoch"], "last_loss": run.loss.values[-1],
     }  # fmt: skip
-
-
-def channel_sizes(run):
-    """log|f_k| up to a common constant, from the ratios of all pairs: their row means."""
-    pairs = run.log_ratio_pairs.values
-    n = int((1 + np.sqrt(1 + 8 * pairs.shape[1])) / 2)
-    full, (i, j) = np.zeros((len(pairs), n, n)), np.triu_indices(n, 1)
-    full[:, i, j], full[:, j, i] = pairs, -pairs
-    return full.mean(axis=2)
 
 
 def late_move(at, sizes):
