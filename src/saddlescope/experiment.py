@@ -90,7 +90,10 @@ class Experiment:
         if self.digest is None:
             return run
         setting = Setting.from_json(str(run.setting.values))
-        return xr.merge([run[[name for name in FACTS if name in run]], named(self.digest(run, setting))])
+        found = self.digest(run, setting)
+        both = set(found) & set(inspect.signature(self.varies).parameters)
+        refuse_unless(not both, f"What is kept of a run and an axis have one name, {', '.join(both)}: rename one.")
+        return xr.merge([run[[name for name in FACTS if name in run]], named(found)])
 
     def predicted(self, point) -> xr.Dataset:
         if self.setting is None:

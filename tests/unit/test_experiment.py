@@ -141,3 +141,9 @@ def test_what_is_no_result_cannot_be_judged(saddlescope, tmp_path):
     status, _, err = saddlescope("judge", tmp_path)
     assert status == 2
     assert "There is no file" in err
+
+
+def test_an_axis_and_what_is_kept_cannot_have_one_name():
+    experiment = made(digest=lambda run, made: {"lr": 1.0})
+    with pytest.raises(Refusal, match="have one name, lr"):
+        experiment.run(experiment.full, quiet=True)

@@ -68,6 +68,7 @@ def digest(run, setting):
     cut = np.array_split(np.arange(len(loss)), min(SHOWN, len(loss)))
     return {
         "spikes": len(spikes), "tallest": max((h for *_, h in spikes), default=1.0), "dips": len(both),
+        "near_floor": float(np.mean(loss <= 2 * np.minimum.accumulate(loss))),
         "fall_over_rise": float(np.median([f / r for f, r in both])) if both else np.nan,
         "least_loss": loss.min(), "last_loss": loss[-1], "epochs": len(loss),
         "low": (("stretch",), np.array([loss[c].min() for c in cut])),

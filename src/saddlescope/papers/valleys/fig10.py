@@ -15,9 +15,9 @@ NAMES = {
 }  # fmt: skip
 
 
-def setting(name, seed, lr, width, epochs):
+def setting(name, seed, lr, width, budget):
     n = Name.parse(name)
-    return adam.adam_run(n.factor, n.samples, n.batch, n.depth, "float32", seed, lr, width, epochs)
+    return adam.adam_run(n.factor, n.samples, n.batch, n.depth, "float32", seed, lr, width, budget)
 
 
 def in_each(results):
@@ -44,8 +44,8 @@ experiment = Experiment(
     title="Adam's loss curves of four settings",
     where="Fig. 10",
     setting=setting,
-    full=dict(name=NAMES, seed=range(5), lr=(1e-4,), width=(1024,), epochs=(adam.EPOCHS,)),
-    quick=dict(name=("f2_N512_bs512_L3",), seed=range(1), lr=(0.02,), width=(32,), epochs=(700,)),
+    full=dict(name=NAMES, seed=range(5), lr=(1e-4,), width=(1024,), budget=(adam.EPOCHS,)),
+    quick=dict(name=("f2_N512_bs512_L3",), seed=range(1), lr=(0.02,), width=(32,), budget=(700,)),
     digest=adam.digest,
     draw=draw,
     claims=(

@@ -23,14 +23,14 @@ DEPTHS, LOW, HIGH = (3, 5, 8, 12), (0.3, 0.6), 1.5
 DEEP = 56
 
 
-def setting(m, L, seed, width, epochs):
+def setting(m, L, seed, width, budget):
     return Setting(
         task=multi_frequency(m, samples=1000),
         net=low_rank(10, L, width, trainable="all"),
         optimiser=Adam(lr=1e-3),
         schedule=StepDecay(0.9, every=100),
         stop=LossBelow(1e-6),
-        batch=100, epochs=epochs, precision="float32", seed=seed,
+        batch=100, epochs=budget, precision="float32", seed=seed,
     )  # fmt: skip
 
 
@@ -96,8 +96,8 @@ experiment = Experiment(
     title="How high a frequency, how deep a net",
     where="App. C.8",
     setting=setting,
-    full=dict(m=(*LOW, HIGH, 5), L=(*DEPTHS, DEEP), seed=range(5), width=(777,), epochs=(6600,)),
-    quick=dict(m=(0.3,), L=(3,), seed=range(1), width=(128,), epochs=(400,)),
+    full=dict(m=(*LOW, HIGH, 5), L=(*DEPTHS, DEEP), seed=range(5), width=(777,), budget=(6600,)),
+    quick=dict(m=(0.3,), L=(3,), seed=range(1), width=(128,), budget=(400,)),
     among="(m < 2) == (L < 20) and (L < 20 or seed == 0)",
     observe=(TestError(),),
     digest=digest,
