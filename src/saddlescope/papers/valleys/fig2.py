@@ -78,9 +78,9 @@ def draw(results):
         shown = (("start", run[name].values[0]), (f"before cut {cut + 1}", before), ("10 epochs after", after),
                  ("end", run[name].values[-1]))  # fmt: skip
         for ax, (word, f) in zip(row, shown, strict=True):
-            show(ax, f, word if block == 0 else "")
+            show(ax, f, f"block {block + 1}, {word}")
             ax.set_xlabel("x" if block == DEPTH - 1 else "")
-        row[0].set_ylabel(f"block {block + 1}: channel outputs")
+        row[0].set_ylabel("channel outputs")
     return figure
 
 
