@@ -186,10 +186,11 @@ def test_every_claim_that_names_a_sentence_is_listed():
 def verdicts():
     """What became of the valleys paper's sentences, from the record."""
     rows = [("no.", "the paper's sentence", "verdict", "experiment")]
-    for number, (sentence, names, _) in listed_claims().items():
+    for number, (sentence, names, text) in listed_claims().items():
+        missing = "not tested" if text.strip().startswith("not tested") else "not yet run"
         words = [(v.word, name, v.where) for name in names for v in (recorded(f"valleys.{name}", "full") or ((),))[0]]
         found = [(word, name) for word, name, where in words if number in re.findall(r"V\d+", where)]
-        mark = "; ".join(f"**{w}**" if w != "holds" else w for w, _ in found) or "not tested"
+        mark = "; ".join(f"**{w}**" if w != "holds" else w for w, _ in found) or missing
         rows.append((number, sentence, mark, ", ".join(dict.fromkeys(f"`valleys.{n}`" for _, n in found))))
     return table(*rows)
 
@@ -197,7 +198,7 @@ def verdicts():
 def summary():
     """How many of the valleys paper's sentences have which verdict, and all other claims about it."""
     words = [row.split("|")[3].strip().replace("**", "") for row in verdicts().splitlines()[2:]]
-    kinds = ("holds", "partly", "does not hold", "cannot tell", "not tested")
+    kinds = ("holds", "partly", "does not hold", "cannot tell", "not tested", "not yet run")
     counts = {kind: sum(set(w.split("; ")) == {kind} for w in words) for kind in kinds}
     counts["of several checks, not all alike"] = len(words) - sum(counts.values())
     return table(("of the paper's sentences", "number"), *counts.items(), ("all", len(words)))
