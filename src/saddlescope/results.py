@@ -44,6 +44,10 @@ class Results:
         for axis, values in only.items():
             refuse_unless(axis in self.measured.coords, f"The results have no axis {axis!r}.")
             keep &= np.isin(self.measured[axis].values, values if isinstance(values, tuple) else (values,))
+        return self.where(keep)
+
+    def where(self, keep) -> "Results":
+        """The runs for which a row of truths is true."""
         rows = np.flatnonzero(keep)
         return Results(self.measured.isel(run=rows), self.predicted.isel(run=rows))
 

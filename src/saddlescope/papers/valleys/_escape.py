@@ -11,7 +11,6 @@ import numpy as np
 from saddlescope.intervals import exponents
 from saddlescope.nets import low_rank
 from saddlescope.optimisers import GradientDescent, LossBelow
-from saddlescope.results import Results
 from saddlescope.setting import Setting
 from saddlescope.tables import Table
 from saddlescope.tasks import cosine_sum
@@ -49,8 +48,7 @@ def times(results, threshold, unit="epochs"):
 
 
 def alive(results):
-    rows = np.flatnonzero(results.measured.finite.values)
-    return Results(results.measured.isel(run=rows), results.predicted.isel(run=rows))
+    return results.where(results.measured.finite.values)
 
 
 def fitted(results, threshold, unit, axes=("lr", "bs")):

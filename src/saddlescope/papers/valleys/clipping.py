@@ -13,10 +13,9 @@ from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, ORANGE
 from saddlescope.named import valleys
 from saddlescope.observables import Fit, TestError
-from saddlescope.papers.valleys._runs import ending, failed_as
+from saddlescope.papers.valleys._runs import CLIPS, ending, failed_as
 from saddlescope.tables import Table
 
-CLIPS = {"clipped": 1.0, "free": 0.0}
 fit = Fit()
 
 

@@ -13,9 +13,9 @@ from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.papers.valleys import _escape as escape
 from saddlescope.papers.valleys._escape import THRESHOLDS, UNITS, fitted, shown
+from saddlescope.papers.valleys._runs import CLIPS
 
 RATES, BATCHES = (1e-2, 5e-3, 2.5e-3), (1, 4, 16, 64)
-CLIPS = {"clipped": 1.0, "free": 0.0}
 
 
 def setting(clip, lr, bs, seed, width):

@@ -13,6 +13,7 @@ from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE
 from saddlescope.named import INITS, valleys
 from saddlescope.papers.valleys import _baseline as base
+from saddlescope.papers.valleys._runs import SLOW
 from saddlescope.tables import AGREES, Table, agreeing, shown
 
 PUBLISHED = {1: 34, 2: 27}
@@ -73,7 +74,6 @@ def draw(results):
     return figure
 
 
-SLOW = "at the rate 0.01 a step moves the outputs 1/n as far as in the others; the schedule freezes them on the plateau"
 experiment = Experiment(
     title="Under which initialisation as many runs work as the paper counts",
     where="App. A.1, C.1, C.5",

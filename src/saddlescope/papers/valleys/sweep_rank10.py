@@ -12,7 +12,6 @@ from saddlescope.experiment import Experiment
 from saddlescope.papers.valleys import _baseline as base
 from saddlescope.papers.valleys._baseline import BATCHES, FACTORS, column
 from saddlescope.papers.valleys._baseline_figure import draw
-from saddlescope.results import Results
 from saddlescope.tables import agreeing, shown
 
 RANK = 10
@@ -28,8 +27,7 @@ def published_part(results):
     n = results.measured
     factor, size, bs, L = (n[axis].values for axis in ("factor", "base", "bs", "L"))
     begun = (factor == 4) & ((size < 128) | ((size == 128) & ((bs == 1) | ((bs == 2) & (L == 1)))))
-    rows = np.flatnonzero((factor < 4) | begun)
-    return Results(n.isel(run=rows), results.predicted.isel(run=rows))
+    return results.where((factor < 4) | begun)
 
 
 def by_batch(name, word, results, row):

@@ -15,10 +15,8 @@ from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE
 from saddlescope.named import INITS, valleys
 from saddlescope.observables import TestError
-from saddlescope.papers.valleys._runs import ending, first_below
+from saddlescope.papers.valleys._runs import CLIPS, SLOW, ending, first_below
 from saddlescope.tables import Table
-
-CLIPS = {"clipped": 1.0, "free": 0.0}
 
 
 def setting(init, clip, L, seed, width):
@@ -124,7 +122,6 @@ def draw(results):
     return figure
 
 
-SLOW = "at the rate 0.01 a step moves the outputs 1/n as far as in the others; the schedule freezes them on the plateau"
 experiment = Experiment(
     title="Which initialisation gives the paper's plateaus",
     where="App. A.1, C.1; a question of ours",
