@@ -188,16 +188,21 @@ def verdicts():
     rows = [("no.", "the paper's sentence", "verdict", "experiment")]
     for number, (sentence, names, text) in listed_claims().items():
         missing = "not tested" if text.strip().startswith("not tested") else "not yet run"
-        words = [(v.word, name, v.where) for name in names for v in (recorded(f"valleys.{name}", "full") or ((),))[0]]
-        found = [(word, name) for word, name, where in words if number in re.findall(r"V\d+", where)]
-        mark = "; ".join(f"**{w}**" if w != "holds" else w for w, _ in found) or missing
+        claims = [(v, name) for name in names for v in (recorded(f"valleys.{name}", "full") or ((),))[0]]
+        found = [(v, name) for v, name in claims if number in re.findall(r"V\d+", v.where)]
+        several = len({v.sentence for v, _ in found}) > 1
+        marks = [
+            (f"**{v.word}**" if v.word != "holds" else v.word, f" ({v.sentence[:-1]})" * several) for v, _ in found
+        ]
+        mark = "; ".join(word + which for word, which in marks) or missing
         rows.append((number, sentence, mark, ", ".join(dict.fromkeys(f"`valleys.{n}`" for _, n in found))))
     return table(*rows)
 
 
 def summary():
     """How many of the valleys paper's sentences have which verdict, and all other claims about it."""
-    words = [row.split("|")[3].strip().replace("**", "") for row in verdicts().splitlines()[2:]]
+    cells = [re.sub(r" \([^;]*\)(?=;|$)", "", row.split("|")[3].strip()) for row in verdicts().splitlines()[2:]]
+    words = [cell.replace("**", "") for cell in cells]
     kinds = ("holds", "partly", "does not hold", "cannot tell", "not tested", "not yet run")
     counts = {kind: sum(set(w.split("; ")) == {kind} for w in words) for kind in kinds}
     counts["of several checks, not all alike"] = len(words) - sum(counts.values())

@@ -72,6 +72,12 @@ class Verdict:
         return f"{word}: {self.sentence} [{self.where}] {self.evidence}; {self.lost}.{why}"
 
 
+def tally(verdicts) -> str:
+    """`5 of 9 claims hold, 2 partly`."""
+    partly = sum(v.word == "partly" for v in verdicts)
+    return f"{sum(v.holds for v in verdicts)} of {len(verdicts)} claims hold" + (f", {partly} partly" if partly else "")
+
+
 def judge(claims, results: Results) -> tuple[Verdict, ...]:
     """The verdict on each claim, with the number of runs it rests on and how many of them were not finite.
 

@@ -35,7 +35,14 @@ def chosen(name, names, path):
     curves = [n for n in names if n.lower() not in TIME_NAMES]
     refuse_unless(bool(curves), f"{path} holds no curve: it has {listed(names)}.")
     lower = {n.lower(): n for n in reversed(curves)}
-    return next((lower[n] for n in LOSS_NAMES if n in lower), curves[-1])
+    found = [lower[n] for n in LOSS_NAMES if n in lower]
+    if curves == [f"column {i + 1}" for i in range(len(names))]:
+        return curves[-1]  # a file without names: time first, if there is more than one
+    refuse_unless(
+        bool(found) or len(curves) == 1,
+        f"{path} has no column that is called like a loss, but {listed(curves)}: name one with --column.",
+    )
+    return found[0] if found else curves[0]
 
 
 def listed(names):

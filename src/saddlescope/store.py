@@ -70,6 +70,8 @@ def make_folder(folder):
         Path(folder).mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
         raise Refusal(f"Results go to a folder, but {folder} lies at or below a file; give another `--out`.") from None
+    except OSError as error:
+        raise Refusal(f"The folder {folder} cannot be made ({error.strerror}); give another `--out`.") from None
 
 
 def is_sealed(folder) -> bool:

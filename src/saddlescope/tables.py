@@ -15,7 +15,9 @@ from saddlescope.results import Results
 Cell = str | int | float | None
 AGREES = ("published", "ours", "95 % for one seed", "verdict")
 SPECIAL = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", "–": "--",
-           "×": r"$\times$", "≥": r"$\geq$", "≤": r"$\leq$", "−": "$-$", "±": r"$\pm$"}  # fmt: skip
+           "×": r"$\times$", "≥": r"$\geq$", "≤": r"$\leq$", "−": "$-$", "±": r"$\pm$",
+           "λ": r"$\lambda$", "μ": r"$\mu$", "σ": r"$\sigma$", "ℓ": r"$\ell$", "½": r"$\frac12$", "→": r"$\to$",
+           "Σ": r"$\Sigma$", "²": "$^2$", "·": r"$\cdot$"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,8 @@ def shown(cell: Cell) -> str:
 
 
 def tex(cell: str) -> str:
-    return "".join(SPECIAL.get(letter, letter) for letter in cell)
+    """As LaTeX writes it; a letter that it may not know becomes a question mark rather than an error there."""
+    return "".join(SPECIAL.get(letter, letter) for letter in cell).encode("ascii", "replace").decode()
 
 
 def compared(published: float, ours: float, low: float, high: float) -> tuple[Cell, ...]:

@@ -194,6 +194,17 @@ def test_random_staircases_are_recovered(data):
     np.testing.assert_allclose([d.at for d in found.drops], centres, atol=0.02)
 
 
+def test_a_long_fall_is_known_by_its_fastest_part():
+    """A steep first fall that goes over into slower ones without a plateau is not taken for a plateau."""
+    t = np.arange(1300.0)
+    loss = 1.4 / (1 + np.exp((t - 35) / 8)) + 0.12 * np.exp(-t / 250) + 0.005
+    loss = loss * (1 + 0.04 * np.random.default_rng(1).standard_normal(len(t)))
+    found = find_stages(loss)
+    assert any(d.start < 35 < d.end and d.before > 1.2 for d in found.drops), found
+    for p in found.plateaus:
+        assert loss[int(p.start) : int(p.end)].max() < 0.5 or p.end < 40, found
+
+
 def test_a_first_drop_hardly_faster_than_the_noise_has_a_plateau_before_it():
     centres = np.cumsum([0.1015625, 0.1953125, 0.109375, 0.109375])
     x = np.linspace(0, centres[-1] + 0.1, 3000)

@@ -107,6 +107,6 @@ def stages(
         check(file)
     times, loss, name = read_curve(file, column, time)
     found = find_stages(loss, times, log_time=log_time, smooth=smooth)
-    print(found)
+    print(f"{name} of {file}", found, sep="\n")
     draw_curve(path, found, loss, times, name, log_time)
     print(f"figure: {path}")

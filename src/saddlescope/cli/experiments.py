@@ -71,11 +71,22 @@ def run(
             print(json.dumps({"key": name, "scale": scale, "folder": str(folder), "as_recorded": same,
                               "verdicts": shown}))  # fmt: skip
         else:
-            print(f"{name} ({scale}): {find(name).title}", *(f"  {v}" for v in verdicts), sep="\n")
-            if untested := len(find(name).claims) - len(verdicts):
-                print(f"  not tested, for want of runs: {untested} of {len(find(name).claims)} claims")
-            print(f"  page: {folder / 'index.html'}")
+            tell(name, scale, folder, verdicts)
     write_contents(out)
+    end(differs)
+
+
+def tell(key, scale, folder, verdicts):
+    from saddlescope.experiment import find
+
+    print(f"{key} ({scale}): {find(key).title}", *(f"  {v}" for v in verdicts), sep="\n")
+    if untested := len(find(key).claims) - len(verdicts):
+        print(f"  not tested, for want of runs: {untested} of {len(find(key).claims)} claims")
+    print(f"  page: {folder / 'index.html'}")
+
+
+def end(differs):
+    """Say what is not as recorded; exit status 1 if anything is."""
     for sentence in differs:
         print(f"saddlescope: not as recorded: {sentence}", file=sys.stderr)
     raise typer.Exit(1 if differs else 0)
@@ -87,16 +98,23 @@ def judge(
 ):
     """Judge stored results anew: verdicts, tables, figure and page, without training.
 
-    For results of an older version, or after a claim of your own was changed.
+    For results of an older version, or after a claim of your own was changed. Exit status as of `run`.
 
     Examples:
 
       saddlescope judge saddlescope-results/valleys.fig6
     """
-    from saddlescope.report.folder import judge_folder
+    from saddlescope.report.folder import judge_folder, write_contents
+    from saddlescope.report.record import differences
 
+    differs = []
     for folder in folders:
-        print(folder, *(f"  {v}" for v in judge_folder(folder)), sep="\n")
+        key, scale, whole, verdicts = judge_folder(folder)
+        folder = folder.parent if folder.is_file() else folder
+        tell(key, scale, folder, verdicts)
+        differs += differences(key, scale, verdicts) if whole else []
+        write_contents(folder.parent)
+    end(differs)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from saddlescope.claims import judge
@@ -11,6 +12,7 @@ from saddlescope.provenance import provenance
 from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.report.page import contents, page
 from saddlescope.store import (
+    MANIFEST,
     VERDICTS,
     attributes,
     folder_of,
@@ -57,30 +59,51 @@ def run_to_folder(key, scale, axes, out, workers=1, quiet=False):
     make_folder(folder)  # a place that cannot be written to is found out before the runs
     wall, cpu = time.perf_counter(), time.process_time()
     results = experiment.run({**getattr(experiment, scale), **axes}, workers, quiet, folder / UNDER_WAY)
-    trained = float(results.measured.cpu_seconds.sum()) if workers > 1 and "cpu_seconds" in results.measured else 0.0
+    trained, own = trained_seconds(results), time.process_time() - cpu
     about = {
         "key": key, "scale": scale, "title": experiment.title, "where": experiment.where,
         "runs": results.measured.sizes["run"], "wall_seconds": time.perf_counter() - wall,
-        "cpu_seconds": time.process_time() - cpu + trained,
+        "cpu_seconds": own + trained if workers > 1 else max(own, trained),  # of runs done before a stop as well
     }  # fmt: skip
     verdicts = write_report(folder, key, experiment, results, about)
     shutil.rmtree(folder / UNDER_WAY, ignore_errors=True)
     return folder, verdicts
 
 
+def trained_seconds(results) -> float:
+    """CPU time of all runs, as they were timed."""
+    return float(results.measured.cpu_seconds.sum()) if "cpu_seconds" in results.measured else 0.0
+
+
 def judge_folder(folder):
-    """Judge stored results anew, with the claims, figure and tables of this version; nothing is trained."""
+    """Judge stored results anew, with the claims, figure and tables of this version; nothing is trained. The key, the
+    scale, whether it is the whole of it, and the verdicts."""
+    folder = Path(folder).parent if Path(folder).is_file() else Path(folder)
+    refuse_unless(
+        is_sealed(folder), f"{folder} is not a finished result (it has no {MANIFEST}): run the experiment again."
+    )
     results, about = load_results(folder), attributes(folder)
     known = ("key", "scale", "title", "where", "runs", "wall_seconds", "cpu_seconds")
     refuse_unless(set(known) <= set(about), f"{folder} is no result of an experiment: `saddlescope run` makes one.")
     key = str(about["key"])
     refuse_unless(matching(key) == [key], f"{folder} is a result of {key!r}, which is not one experiment.")
-    return write_report(Path(folder), key, find(key), results, {name: about[name] for name in known})
+    about["cpu_seconds"] = max(about["cpu_seconds"], trained_seconds(results))
+    for table in folder.glob("table_*"):
+        table.unlink()
+    verdicts = write_report(folder, key, find(key), results, {name: about[name] for name in known})
+    return key, about["scale"], is_whole(find(key), about["scale"], results), verdicts
+
+
+def is_whole(experiment, scale, results) -> bool:
+    """Whether these are as many runs as the scale has."""
+    return results.measured.sizes["run"] == len(experiment.plan(getattr(experiment, scale)).points)
 
 
 def write_report(folder, key, experiment, results, about):
     """Everything but the results is made from them: verdicts, tables, figure, page. Then the folder is whole."""
     verdicts = judge(experiment.claims, results)
+    if about["scale"] != "full" or not is_whole(experiment, "full", results):  # notes speak of the recorded runs
+        verdicts = tuple(replace(v, note="") for v in verdicts)
     tables = tuple(experiment.tables(results)) if experiment.tables else ()
     unseal(folder)
     save_results(folder / "results.nc", results, **about)

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from saddlescope import store
-from saddlescope.claims import stages_of
-from saddlescope.experiment import find, matching
+from saddlescope.claims import stages_of, tally
+from saddlescope.experiment import find, keys, matching
 from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.report.record import recorded
 from saddlescope.results import Results
@@ -16,8 +16,8 @@ from saddlescope.sweeps import grid
 
 def overview(key, experiment, out) -> str:
     """Two lines: key, title and place; then cost and verdicts."""
-    costs = [f"{scale} {cost(recorded(key, scale))}" for scale in ("quick", "full")]
-    return f"{key:<24}{experiment.title} ({experiment.where})\n{'':<24}{', '.join(costs)}; {latest(key, out)}"
+    costs, wide = [f"{scale} {cost(recorded(key, scale))}" for scale in ("quick", "full")], max(map(len, keys())) + 2
+    return f"{key:<{wide}}{experiment.title} ({experiment.where})\n{'':<{wide}}{', '.join(costs)}; {latest(key, out)}"
 
 
 def cost(record) -> str:
@@ -35,8 +35,7 @@ def latest(key, out) -> str:
     if found is None:
         return "no verdicts stored yet"
     verdicts, about = found
-    good = sum(v.holds for v in verdicts)
-    return f"{good} of {len(verdicts)} claims hold ({whose}, {about['scale']}, {about['runs']} runs)"
+    return f"{tally(verdicts)} ({whose}, {about['scale']}, {about['runs']} runs)"
 
 
 def finished(key, out):

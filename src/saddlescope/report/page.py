@@ -4,6 +4,7 @@ import json
 from html import escape
 from string import Template
 
+from saddlescope.claims import tally
 from saddlescope.tables import WAYS
 
 STYLE = """
@@ -47,8 +48,7 @@ def framed(title, body) -> str:
 def contents(results) -> str:
     """A page that leads to the pages of several experiments; results are (key, title, verdicts)."""
     rows = [
-        f'<tr><td><a href="{escape(key)}/index.html">{escape(key)}</a><td>{escape(title)}'
-        f"<td>{sum(v.holds for v in verdicts)} of {len(verdicts)} claims hold</tr>"
+        f'<tr><td><a href="{escape(key)}/index.html">{escape(key)}</a><td>{escape(title)}<td>{tally(verdicts)}</tr>'
         for key, title, verdicts in results
     ]
     return framed("Saddlescope results", f"<h1>Saddlescope results</h1>{CLAIMS}{''.join(rows)}</table>")

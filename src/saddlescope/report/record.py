@@ -38,5 +38,6 @@ def ledger(keys) -> str:
         for v in found[0]:
             why = f" *Why:* {v.why}" if v.why else ""
             mark = v.word if v.holds else f"**{v.word}**"
-            rows.append(f"| {v.sentence} | `{key}`, {v.where} | {mark} | {v.evidence}; {v.lost}.{why} |")
+            evidence = f"{v.evidence}; {v.lost}.{why}".replace("|", "\\|")
+            rows.append(f"| {v.sentence} | `{key}`, {v.where} | {mark} | {evidence} |")
     return "\n".join(rows)

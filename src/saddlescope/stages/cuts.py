@@ -40,9 +40,7 @@ class Cuts:
         found: list[int | None] = [self.valley(a, b) for a, b in pairwise(ends)]
         for side, p in ((0, self.peaks[0]), (-1, self.peaks[-1])) if self.peaks else ():
             part = slice(0, p) if side == 0 else slice(p + 1, None)
-            still = (
-                self.quiet[part].sum() > self.quiet[part].size / 2
-            )  # a plateau, if its noise is nearly the drop's rate
+            still = self.quiet[part].sum() > self.quiet[part].size / 2  # a plateau, if noise is nearly the drop's rate
             if self.log_rate[found[side]] > self.log_rate[p] - self.depth and not still:
                 found[side] = None
         return found
@@ -79,7 +77,9 @@ class Cuts:
                 joined = self.no_plateau_between(valleys)
                 if joined is None:
                     return
-                falls = [f if i in (joined, joined + 1) else np.inf for i, f in enumerate(falls)]
+                slower = int(self.log_rate[self.peaks[joined]] > self.log_rate[self.peaks[joined + 1]])
+                del self.peaks[joined + slower]  # one long fall, known by where it is fastest
+                continue
             del self.peaks[int(np.argmin(falls))]
 
     def no_plateau_between(self, valleys):

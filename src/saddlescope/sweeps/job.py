@@ -103,5 +103,11 @@ def at(function, **point):
     """function(**point), where a value that an axis cannot take is refused by name."""
     try:
         return function(**point)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except KeyError as error:
+        wrong = next((axis for axis, value in point.items() if value == error.args[0]), None)
+        about = f"{error.args[0]!r} is no {wrong}" if wrong else f"{error.args[0]!r} is not known"
+        raise Refusal(
+            f"Nothing can be run at {spelled(point)}: {about}; `saddlescope show` names the values."
+        ) from error
+    except (TypeError, ValueError, AttributeError) as error:
         raise Refusal(f"Nothing can be run at {spelled(point)} ({reason_of(error).rstrip('.')}).") from error

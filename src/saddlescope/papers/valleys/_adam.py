@@ -1,9 +1,9 @@
 """Adam's spikes: Fig. 9 and 10 and App. D. Rank 10, batch 512, lr 1e-4 fixed; 20,000 epochs of the paper's 300,000.
 
-The paper's spikes are dips, "down then up": minima of the loss ten times or more below the maxima on both sides. The
-fall of a dip is the time from √10 × its bottom, the rise the time back to there. Excursions above the running minimum,
-ten times or more and back within a factor of two, are counted beside them. A control at a third of the rate has three
-times the epochs.
+A spike is a stretch that lies √10 or more from the running median of the loss (over a twentieth of the run), and ten
+times or more at its extreme. One that lies below is a dip, the paper's "down then up", as into a valley; one that lies
+above is a jump. A spike's two sides are the epochs from its start to the extreme and from there to its end. A control
+at a third of the rate has three times the epochs.
 """
 
 import numpy as np
@@ -16,64 +16,61 @@ from saddlescope.tasks import cosine_sum
 EPOCHS = 20_000
 CONTROLS = {"float32": ("float32", 1), "float64": ("float64", 1), "third": ("float32", 3)}  # precision, rate ÷
 CONTROL_WORDS = {"float32": "float32", "float64": "float64", "third": "a third of the rate"}
-HIGH, BACK = 10.0, 2.0
+EDGE, EXTREME = 0.5, 1.0  # decades
 SHOWN = 2000
 
 
 def adam_run(factor, N, bs, L, control, seed, lr, width, epochs):
     precision, part = CONTROLS[control]
     return Setting(
-        task=cosine_sum(factor, N), net=low_rank(10, L, width), optimiser=Adam(lr / part), batch=bs, epochs=part *
-        epochs, precision=precision, seed=seed, )  # fmt: skip
+        task=cosine_sum(factor, N),
+        net=low_rank(10, L, width),
+        optimiser=Adam(lr / part),
+        batch=bs, epochs=part * epochs, precision=precision, seed=seed,
+    )  # fmt: skip
 
 
-def enough_dips(results) -> tuple[int, int]:
-    """In how many runs there is a dip, of how many."""
-    return int(np.sum(results.measured.dips.values > 0)), results.measured.sizes["run"]
+def spikes(loss) -> list[tuple[float, int, int]]:
+    """(decades above the running median, epochs to the extreme, epochs from it) of every spike."""
+    from scipy.ndimage import label, median_filter
 
-
-def excursions(loss) -> list[tuple[int, int, float]]:
-    """(start, end, height) of every excursion: from the running minimum up by HIGH or more, and back to BACK of it."""
-    found, least, start, top = [], loss[0], 0, 0.0
-    for i, value in enumerate(loss):
-        if value <= BACK * least:
-            if top >= HIGH * least:
-                found.append((start, i, top / least))
-            start, top = i, 0.0
-        else:
-            top = max(top, value)
-        least = min(least, value)
-    return found
-
-
-def dips(loss) -> list[tuple[int, int]]:
-    """(fall, rise) in epochs of every dip: a local minimum that lies ten times below a maximum on either side."""
-    from scipy.signal import find_peaks
-
-    depth = -np.log10(np.asarray(loss))
-    bottoms, _ = find_peaks(depth, prominence=1.0)
+    height = np.log10(np.asarray(loss, float))
+    away = height - median_filter(height, len(height) // 20 | 1, mode="nearest")
     found = []
-    for b in bottoms:
-        high = np.flatnonzero(depth < depth[b] - 0.5)  # √10 above the bottom
-        before, after = high[high < b], high[high > b]
-        if before.size and after.size:
-            found.append((int(b - before[-1]), int(after[0] - b)))
+    for sign in (1, -1):
+        stretches, n = label(sign * away > EDGE)
+        for k in range(1, n + 1):
+            at = np.flatnonzero(stretches == k)
+            top = at[np.argmax(sign * away[at])]
+            if sign * away[top] >= EXTREME:
+                found.append((float(away[top]), int(top - at[0] + 1), int(at[-1] - top + 1)))
     return found
 
 
 def digest(run, setting):
-    """Counts of excursions and dips, and the curve thinned for drawing: the least and largest of each stretch."""
+    """Counts of dips and jumps, and the curve thinned for drawing: the least and largest of each stretch."""
     loss = run.loss.values
-    spikes, both = excursions(loss), dips(loss)
+    found = spikes(loss)
     cut = np.array_split(np.arange(len(loss)), min(SHOWN, len(loss)))
     return {
-        "spikes": len(spikes), "tallest": max((h for *_, h in spikes), default=1.0), "dips": len(both),
+        "dips": sum(h < 0 for h, *_ in found), "jumps": sum(h > 0 for h, *_ in found),
+        "tallest": 10 ** max((abs(h) for h, *_ in found), default=0.0),
         "near_floor": float(np.mean(loss <= 2 * np.minimum.accumulate(loss))),
-        "fall_over_rise": float(np.median([f / r for f, r in both])) if both else np.nan,
+        "sides": float(np.median([a / b for _, a, b in found])) if found else np.nan,
         "least_loss": loss.min(), "last_loss": loss[-1], "epochs": len(loss),
         "low": (("stretch",), np.array([loss[c].min() for c in cut])),
         "high": (("stretch",), np.array([loss[c].max() for c in cut])),
     }  # fmt: skip
+
+
+def with_dips(results) -> tuple[int, int, int]:
+    """In how many runs there is a dip, in how many a spike of either kind, of how many."""
+    m = results.measured
+    return int(np.sum(m.dips > 0)), int(np.sum(m.dips + m.jumps > 0)), m.sizes["run"]
+
+
+def counts(results):
+    return f"dips {listed(results, 'dips')}; jumps {listed(results, 'jumps')}"
 
 
 def show(ax, runs, colour, label=None):
@@ -84,6 +81,14 @@ def show(ax, runs, colour, label=None):
             ax.fill_between(at, m.low, m.high, color=colour, alpha=0.5, lw=0)
         ax.semilogy(at, m.low, color=colour, lw=1 if i == 0 else 0.3, label=label if i == 0 else None)
     ax.set(xlabel="epoch", ylabel="epoch loss")
+
+
+def numbers(runs):
+    """Of a panel's title."""
+    if not runs:
+        return "not run"
+    dips, jumps = (np.mean([int(m[name]) for m in runs]) for name in ("dips", "jumps"))
+    return f"{dips:.1f} dips, {jumps:.1f} jumps a run"
 
 
 def listed(results, name):

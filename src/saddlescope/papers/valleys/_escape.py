@@ -65,7 +65,12 @@ def median(results, threshold, unit="epochs"):
 
 
 def shown(value, half):
-    return f"{value:.2f} ± {half:.2f}"
+    """An exponent with its interval; a dash where the runs are too few for one."""
+    return "–" if np.isnan(value) else f"{value:.2f}" if np.isnan(half) else f"{value:.2f} ± {half:.2f}"
+
+
+def time_word(value):
+    return "–" if np.isnan(value) else "never" if np.isinf(value) else f"{value:.0f}"
 
 
 def exponents_table(name, results, title):

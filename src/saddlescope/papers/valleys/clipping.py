@@ -17,6 +17,7 @@ from saddlescope.papers.valleys._runs import CLIPS, ending, failed_as
 from saddlescope.tables import Table
 
 fit = Fit()
+FEW = 3  # failed runs
 
 
 def setting(clip, factor, bs, seed, width):
@@ -25,8 +26,9 @@ def setting(clip, factor, bs, seed, width):
 
 def digest(run, setting):
     target = setting.task.target(np.linspace(-1, 1, fit.points))
+    fitted = setting.task.data(None).y[:, 0]  # a constant is fitted on the grid of training
     level = float(np.mean(run.fit.values[-1])) if run.sizes["saved"] else np.nan
-    about = {"kind": failed_as(run, target), "level": level, "mean": target.mean(), "median": np.median(target)}
+    about = {"kind": failed_as(run, target), "level": level, "mean": fitted.mean(), "median": np.median(fitted)}
     return ending(run) | about
 
 
@@ -43,7 +45,8 @@ def ended(clip, batches, word):
         good = int(np.sum(constants == f"constant ({word})"))
         lost = int(np.sum(kinds == "diverged"))
         text = f"{good} of {constants.size} failed constants at the {word}; {lost} of {kinds.size} runs diverged"
-        return rated(good, constants.size, text)
+        found = rated(good, constants.size, text)
+        return found if constants.size >= FEW else Finding(False, f"{text}: too few to tell", unclear=True)
 
     return check
 

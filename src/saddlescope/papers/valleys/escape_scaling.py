@@ -7,6 +7,7 @@ epochs.
 """
 
 import matplotlib.pyplot as plt
+from matplotlib.ticker import LogFormatter, NullLocator
 
 from saddlescope.claims import Claim, Finding, rated
 from saddlescope.experiment import Experiment
@@ -75,7 +76,8 @@ def draw(results):
             ax.loglog(bs[late], time[late], "^", mfc="none", mec=colour, label=f"{clip}, censored")
         ax.set(xlabel="batch size", ylabel=f"lr × {unit} to a loss of {threshold}")
         ax.set_xticks(results.values("bs"), map(str, results.values("bs")))
-        ax.minorticks_off()
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.yaxis.set_minor_formatter(LogFormatter(labelOnlyBase=False, minor_thresholds=(2, 0.5)))
     axes[0].legend(fontsize=7)
     return figure
 

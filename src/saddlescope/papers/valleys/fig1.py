@@ -26,13 +26,19 @@ def setting(L, seed, width):
 
 
 def plateau_drop_plateau(run, _):
-    stages = stages_of(run)
-    return stages.n_drops >= 1 and len(stages.plateaus) >= 2
+    return any(d.kind == "drop" for d in stages_of(run).drops) and flat_plateaus(run) >= 2
+
+
+def flat_plateaus(run):
+    """How many plateaus are flat: over the middle half of their time the loss changes by less than a factor of two."""
+    middles = [run.loss.values[int(p.start + (p.end - p.start) / 4) : int(p.end - (p.end - p.start) / 4) + 1]
+               for p in stages_of(run).plateaus]  # fmt: skip
+    return sum(np.median(m[: 1 + len(m) // 4]) < 2 * np.median(m[-1 - len(m) // 4 :]) for m in middles)
 
 
 def say_drops(results):
-    counts = [stages_of(m).n_drops for m, _ in results.runs() if m.finite]
-    return f"drops a run: {', '.join(map(str, counts))}"
+    found = [(stages_of(m).n_drops, flat_plateaus(m)) for m, _ in results.runs() if m.finite]
+    return f"drops and flat plateaus a run: {', '.join(f'{d} and {p}' for d, p in found)}"
 
 
 def falls_at_cuts(results):
@@ -103,7 +109,8 @@ def show_fits(ax, run):
         word = "end" if i == shown[-1] else f"before cut {k + 1}"
         ax.text(1.03, shift, f"{word}\nepoch {int(run.saved_epoch[i])}", fontsize=7, va="center", color=GREEN)
     ax.set(xlabel="x", yticks=[], ylabel="fit over target", xlim=(-1, 1.45))
-    ax.legend(fontsize=7, loc="upper right")
+    ax.set_ylim(-6.0 * len(shown) + 2, 8)
+    ax.legend(fontsize=7, loc="upper left", ncols=2)
 
 
 NOISE = (

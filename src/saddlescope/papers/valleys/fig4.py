@@ -53,6 +53,7 @@ def draw(results):
         for ax, observable in zip(row, COUNTS, strict=True):
             for at, colour, mark, word in ((0, ORANGE, "s", "untrained"), (-1, BLUE, "o", "trained")):
                 show(ax, [m[observable.name].values[at] for m in runs], colour, mark, word)
+            ax.set_yscale("symlog", linthresh=3)
             ax.set_title(f"{WORDS[observable.name]}\n(trained in {precision})", fontsize=8)
         row[0].set_ylabel("mean minima a channel")
     for ax in axes[-1]:

@@ -82,9 +82,11 @@ def low_loss(results):
         if published or low:
             least, error = np.median(ended, axis=0)
             name = Name(factor, N * factor, bs, L)
-            rows.append((str(name), *(published or (None, None)), float(least), float(error), f"{low} of {len(seeds)}"))
-    columns = ("run", "published least loss", "published test error", "ours, median", "ours, median error",
-               "seeds below 0.02")  # fmt: skip
+            word = "yes" if published else "no"
+            cells = (*(published or (None, None)), float(least), float(error), f"{low} of {len(seeds)}")
+            rows.append((str(name), word, *cells))
+    columns = ("run", "in the paper", "published least loss", "published test error", "ours, median",
+               "ours, median error", "seeds below 0.02")  # fmt: skip
     return Table("least_loss", f"Rank {RANK}: runs with least loss below 0.02, factors 4 and 5", columns, rows)
 
 
@@ -142,6 +144,17 @@ def only_one(results):
     return Finding(most and others == 0, text, most or others == 0)
 
 
+def on_the_list(results):
+    """Each of the six has a least loss below 0.02 in most seeds; rated over the six."""
+    if not base.whole(results):
+        return None
+    table, seeds = low_loss(results), len(seeds_of(results))
+    lows = {row[0]: int(str(row[-1]).split()[0]) for row in table.rows if row[1] == "yes"}
+    good = sum(enough(low, seeds, 0.8) for low in lows.values())
+    text = ", ".join(f"{name} in {low}" for name, low in lows.items())
+    return rated(good, len(lows), f"{good} of {len(lows)} in most of {seeds} seeds: {text}")
+
+
 def same_list(results):
     """In a seed the runs of factors 4 and 5 with least loss below 0.02 are the six, and no other."""
     if not base.whole(results):
@@ -167,6 +180,7 @@ def sizes(results):
     return Finding(found == {3: 36_880, 2: 25_611}, f"L = 3: {found[3]:,}, L = 2: {found[2]:,}")
 
 
+EDGE = "which of the settings near the edge gets there is a matter of the seed"
 experiment = Experiment(
     title="The rank-5 sweep: 750 runs, how they ended",
     where="App. C.5",
@@ -189,8 +203,8 @@ experiment = Experiment(
         Claim("Mean and best test errors by batch size.", "V37 · C.5", rows_hold(mean_by_batch, best_by_batch)),
         Claim("At factor 5 only f5_N1280_bs4_L3 works.", "V38 · C.5", only_one,
               note="which of the few settings at factor 5 works is a matter of the seed"),
-        Claim("Least loss below 0.02 at factors 4 and 5: the six runs.", "V39 · C.5", same_list,
-              note="which of the settings near the edge gets there is a matter of the seed"),
+        Claim("Least loss below 0.02 at factors 4 and 5: the six runs.", "V39 · C.5", on_the_list, note=EDGE),
+        Claim("It is these six in a seed, and no other.", "ours", same_list, note=EDGE),
         Claim("Parameters: 36,880 at L = 3 and 25,611 at L = 2.", "V40 · C.5", sizes),
         Claim("Larger batches: fewer worked runs and a worse best error.", "V42 · C.6", base.large_batches_worse),
         Claim("A failed run is a constant.", "ours", base.mostly_constants),

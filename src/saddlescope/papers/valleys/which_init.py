@@ -110,9 +110,10 @@ def draw(results):
                 continue
             lengths = part.measured.plateau.values
             left = np.isfinite(lengths)
-            axes[0, column].semilogy(part.measured.L.values[left], lengths[left] + 1, mark, color=colour, ms=4,
+            axes[0, column].semilogy(part.measured.L.values[left], lengths[left], mark, color=colour, ms=4,
                                      mfc="none")  # fmt: skip
-            axes[0, column].semilogy(depths(part), np.array(by_depth(part, plateau)) + 1, color=colour, label=init)
+            axes[0, column].semilogy(depths(part), by_depth(part, plateau), color=colour,
+                                     label=init if left.any() else None)  # fmt: skip
             axes[1, column].plot(depths(part), by_depth(part, worked), color=colour, marker=mark, ms=4, label=init)
         axes[0, column].set_title({"clipped": "clipped to norm 1", "free": "not clipped"}[clip])
         axes[1, column].set(xlabel="depth L")
