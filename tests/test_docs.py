@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import itertools
 import json
 import os
 import re
@@ -223,6 +224,14 @@ def gallery():
 def test_valleys_page_is_made_from_the_record(name):
     made = MADE["docs/valleys.md"][name]()
     assert between(VALLEYS.read_text(), name) == made, "run `python tests/test_docs.py`"
+
+
+@pytest.mark.parametrize("page", ["README.md", *(f"docs/{p.name}" for p in sorted((ROOT / "docs").glob("*.md")))])
+def test_rows_of_tables_have_as_many_cells_as_their_head(page):
+    lines, cells = (ROOT / page).read_text().splitlines(), lambda row: len(re.findall(r"(?<!\\)\|", row))
+    for above, line in itertools.pairwise(lines):
+        if above.startswith("|") and line.startswith("|"):
+            assert cells(line) == cells(above), f"a stray | in: {line[:120]}"
 
 
 def test_versions_agree():

@@ -24,7 +24,7 @@ PAPERS = ROOT / "src" / "saddlescope" / "papers"
 def record(key, scale, out, workers, stored):
     if stored:
         folder = folder_of(out, key, scale)
-        verdicts = judge_folder(folder)
+        *_, verdicts = judge_folder(folder)
     else:
         folder, verdicts = run_to_folder(key, scale, {}, out, workers)
     keep(key, scale, folder)

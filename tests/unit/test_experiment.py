@@ -128,7 +128,10 @@ def test_stored_results_are_judged_anew_without_training(stored, monkeypatch):
     other = made(claims=(Claim("now partly", "ours", lambda r: Finding(False, "e", True)),))
     monkeypatch.setattr(folders, "find", lambda key: other)
     monkeypatch.setattr(Experiment, "run", None)  # nothing may be trained
-    (verdict,) = folders.judge_folder(stored)
+    (stored / "table_old.md").write_text("of an older version")
+    *about, (verdict,) = folders.judge_folder(stored)
+    assert about == ["t.x", "full", True]
+    assert not (stored / "table_old.md").exists()
     assert verdict.word == "partly"
     assert store.load_verdicts(stored / store.VERDICTS)[0] == (verdict,)
     assert store.is_sealed(stored)
@@ -140,7 +143,7 @@ def test_stored_results_are_judged_anew_without_training(stored, monkeypatch):
 def test_what_is_no_result_cannot_be_judged(saddlescope, tmp_path):
     status, _, err = saddlescope("judge", tmp_path)
     assert status == 2
-    assert "There is no file" in err
+    assert "is not a finished result" in err
 
 
 def test_an_axis_and_what_is_kept_cannot_have_one_name():

@@ -73,3 +73,11 @@ def test_a_row_a_run_holds_axes_and_single_numbers():
     table = runs_table(Results(measured, xr.Dataset()))
     assert list(table.columns) == ["seed", "error"]
     assert [list(row) for row in table.rows] == [[0, 0.1], [1, 0.2]]
+
+
+def test_latex_gets_letters_it_knows():
+    """Greek is written out; a letter we have no LaTeX for becomes a question mark, not an error in the paper."""
+    made = Table("t", "λ and ℓ", ("μ", "漢"), [("½", "a|b")]).latex()
+    assert made.isascii()
+    assert r"$\lambda$ and $\ell$" in made
+    assert r"$\mu$ & ?" in made

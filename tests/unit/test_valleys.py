@@ -6,25 +6,38 @@ import xarray as xr
 
 from saddlescope.experiment import find, keys
 from saddlescope.papers.valleys import _adam, _baseline, _escape, _partials, _symmetry, fig8, valley_or_noise
-from saddlescope.papers.valleys.one_plateau_one_frequency import gains, one_to_one
+from saddlescope.papers.valleys.one_plateau_one_frequency import gains, learned_first, one_to_one
 from saddlescope.results import Results
 from saddlescope.stages.value import Drop
 
 
-def test_an_excursion_goes_up_tenfold_and_comes_back():
-    loss = np.ones(100)
-    loss[20:23] = (3, 30, 4)  # one
-    loss[50:52] = 5  # too low
-    loss[80:] = 50  # does not come back
-    assert [(a, b) for a, b, _ in _adam.excursions(loss)] == [(19, 23)]
-    assert _adam.excursions(loss)[0][2] == 30
-    assert not _adam.excursions(np.linspace(100, 1, 50))
+def test_jumps_and_dips_are_told_apart_with_their_two_sides():
+    height = np.zeros(2000)
+    height[300:302], height[302:342] = (1.0, 2.0), np.linspace(2, 0, 40)  # up at once, slowly down, with a zigzag
+    height[310] = 0.9
+    height[900:921] = -1.5 * (1 - np.abs(np.arange(-10, 11)) / 10)  # a dip, alike on both sides
+    height[1500:1510] = 0.8  # too low
+    found = sorted(_adam.spikes(10.0**height))
+    assert [round(h, 6) for h, *_ in found] == [-1.5, 2.0]
+    (_, fall, rise), (_, up, down) = found
+    assert fall == rise
+    assert down > 8 * up
+    assert not _adam.spikes(np.geomspace(1, 1e-6, 2000))  # a steady fall has none
 
 
-def test_fall_and_rise_of_a_dip():
-    fall, rise = np.linspace(0, -3, 31)[:-1], np.linspace(-3, 0, 11)
-    (found,) = _adam.dips(10.0 ** np.concatenate([np.zeros(5), fall, rise, np.zeros(5)]))
-    assert found == (5 + 1, 2)  # half a decade: a sixth of each side, and one point more where it falls between two
+def test_floors_between_jumps_are_no_dips():
+    loss = np.full(4000, 1e-3)
+    for at in range(100, 4000, 200):
+        loss[at : at + 60] = 1e-3 * 10 ** np.linspace(2, 0, 60)
+    assert {np.sign(h) for h, *_ in _adam.spikes(loss)} == {1.0}
+
+
+def test_a_frequency_is_learned_at_its_first_crossing_whatever_noise_does_later():
+    at = np.arange(60)
+    errors = np.stack([np.where(at < 20, 1.0, 0.1), np.where(at < 40, 1.0, 0.1), np.ones(60)], axis=1)
+    errors[50, 0] = 0.9  # late noise
+    errors[5, 1] = 0.2  # early noise
+    np.testing.assert_array_equal(learned_first(at, errors), [20, 40, np.nan])
 
 
 def test_times_to_escape_and_censoring():

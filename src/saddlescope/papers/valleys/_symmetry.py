@@ -71,8 +71,8 @@ def say(results):
         runs, good = [m for m, _ in results.select(net=net).runs()], fitting(results, net)
         mean, half = mean_of([asymmetry(m) for m in good]) if good else (np.nan, np.nan)
         start = np.mean([asymmetry(m, 0) for m in runs])
-        words.append(f"{WORDS[net]}: {len(good)} of {len(runs)} fit, odd share {mean:.3f} ± {half:.3f} (untrained "
-                     f"{start:.2f})")  # fmt: skip
+        share = "" if not good else f", odd share {mean:.3f}" + ("" if np.isnan(half) else f" ± {half:.3f}")
+        words.append(f"{WORDS[net]}: {len(good)} of {len(runs)} fit{share} (untrained {start:.2f})")
     return "; ".join(words)
 
 

@@ -94,7 +94,7 @@ experiment = Experiment(
     where="a question of ours, on App. C.5",
     setting=setting,
     full=dict(clip=CLIPS, factor=(2, 3), bs=(1, 4, 16), seed=range(5), width=(1024,)),
-    quick=dict(clip=CLIPS, factor=(2,), bs=(1, 16), seed=range(1), width=(32,)),
+    quick=dict(clip=CLIPS, factor=(2,), bs=(1, 16), seed=range(3), width=(32,)),
     observe=(TestError(), fit),
     digest=digest,
     draw=draw,

@@ -45,7 +45,7 @@ experiment = Experiment(
     where="Fig. 10",
     setting=setting,
     full=dict(name=NAMES, seed=range(5), lr=(1e-4,), width=(1024,), budget=(adam.EPOCHS,)),
-    quick=dict(name=("f2_N512_bs512_L3",), seed=range(1), lr=(0.02,), width=(32,), budget=(700,)),
+    quick=dict(name=NAMES, seed=range(1), lr=(0.02,), width=(32,), budget=(700,)),
     digest=adam.digest,
     draw=draw,
     claims=(

@@ -43,8 +43,8 @@ BRANCHES = {
     "calm_averaged": "no noise, averaged", "free": "no noise, no clip",
 }  # fmt: skip
 KINDS = {
-    "anyway": "fall without the cut", "calm": "fall without noise", "average": "lie below the average of iterates at "
-    "the old rate", "valley": "are behind a wall too sharp for it", "neither": "are none of these",
+    "anyway": "fall without the cut", "calm": "fall without noise", "average": "have an average of iterates as low "
+    "at the old rate", "valley": "are behind a wall too sharp for it", "neither": "are none of these",
 }  # fmt: skip
 COLOURS = dict(zip(BRANCHES, (BLACK, ORANGE, BLUE, GREEN, PURPLE, RED), strict=True))
 

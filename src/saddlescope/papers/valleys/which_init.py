@@ -56,7 +56,7 @@ def uniform_has_plateau(results):
     both = zip(depths(results), found["uniform"], found["gaussian"], strict=True)
     pairs = [(u, g) for L, u, g in both if L > 1 and np.isfinite([u, g]).any()]
     good = sum(u > 2 * g for u, g in pairs)
-    text = "; ".join(f"{init}: {shown(values)}" for init, values in found.items())
+    text = "; ".join(f"{init}: {shown(values)}" for init, values in found.items() if values)
     return Finding(good == len(pairs) > 0, f"median epochs by depth, {text}", good > 0)
 
 
@@ -119,7 +119,9 @@ def draw(results):
         axes[1, column].set(xlabel="depth L")
     axes[0, 0].set_ylabel("epochs on the first plateau")
     axes[1, 0].set_ylabel("share of runs that worked")
-    axes[0, 0].legend(fontsize=7)
+    for ax in (axes[0, 0], axes[1, 1]):
+        if ax.get_legend_handles_labels()[0]:
+            ax.legend(fontsize=7)
     return figure
 
 
