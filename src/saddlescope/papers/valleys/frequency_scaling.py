@@ -19,7 +19,7 @@ from saddlescope.setting import Setting
 from saddlescope.tables import Table
 from saddlescope.tasks import multi_frequency
 
-DEPTHS, LOW, HIGH = (3, 5, 8, 12), (0.3, 0.6), 1.5
+DEPTHS, LOW, HIGH = (3, 5, 12), (0.3, 0.6), 1.5
 DEEP = 56
 
 
