@@ -14,7 +14,7 @@ from saddlescope.stages.value import Drop
 def test_jumps_and_dips_are_told_apart_with_their_two_sides():
     height = np.zeros(2000)
     height[300:302], height[302:342] = (1.0, 2.0), np.linspace(2, 0, 40)  # up at once, slowly down, with a zigzag
-    height[310] = 0.9
+    height[303:330:2] -= 0.7  # a zigzag: one spike all the same
     height[900:921] = -1.5 * (1 - np.abs(np.arange(-10, 11)) / 10)  # a dip, alike on both sides
     height[1500:1510] = 0.8  # too low
     found = sorted(_adam.spikes(10.0**height))

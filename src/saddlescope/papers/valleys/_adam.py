@@ -1,9 +1,10 @@
 """Adam's spikes: Fig. 9 and 10 and App. D. Rank 10, batch 512, lr 1e-4 fixed; 20,000 epochs of the paper's 300,000.
 
 A spike is a stretch that lies √10 or more from the running median of the loss (over a twentieth of the run), and ten
-times or more at its extreme. One that lies below is a dip, the paper's "down then up", as into a valley; one that lies
-above is a jump. A spike's two sides are the epochs from its start to the extreme and from there to its end. A control
-at a third of the rate has three times the epochs.
+times or more at its extreme; stretches closer than a thousandth of the run are one, since the loss zigzags from epoch
+to epoch in a spike. One that lies below is a dip, the paper's "down then up", as into a valley; one that lies above is a
+jump. A spike's two sides are the epochs from its start to the extreme and from there to its end. A control at a third
+of the rate has three times the epochs.
 """
 
 import numpy as np
@@ -32,13 +33,13 @@ def adam_run(factor, N, bs, L, control, seed, lr, width, epochs):
 
 def spikes(loss) -> list[tuple[float, int, int]]:
     """(decades above the running median, epochs to the extreme, epochs from it) of every spike."""
-    from scipy.ndimage import label, median_filter
+    from scipy.ndimage import binary_closing, label, median_filter
 
     height = np.log10(np.asarray(loss, float))
     away = height - median_filter(height, len(height) // 20 | 1, mode="nearest")
     found = []
     for sign in (1, -1):
-        stretches, n = label(sign * away > EDGE)
+        stretches, n = label(binary_closing(sign * away > EDGE, np.ones(1 + max(2, len(height) // 1000))))
         for k in range(1, n + 1):
             at = np.flatnonzero(stretches == k)
             top = at[np.argmax(sign * away[at])]
@@ -57,7 +58,7 @@ def digest(run, setting):
         "tallest": 10 ** max((abs(h) for h, *_ in found), default=0.0),
         "near_floor": float(np.mean(loss <= 2 * np.minimum.accumulate(loss))),
         "sides": float(np.median([a / b for _, a, b in found])) if found else np.nan,
-        "least_loss": loss.min(), "last_loss": loss[-1], "epochs": len(loss),
+        "least_loss": loss.min(), "last_loss": loss[-1], "epochs": len(loss), "curve": (("tick",), loss.astype("f4")),
         "low": (("stretch",), np.array([loss[c].min() for c in cut])),
         "high": (("stretch",), np.array([loss[c].max() for c in cut])),
     }  # fmt: skip
