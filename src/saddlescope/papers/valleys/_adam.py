@@ -2,7 +2,7 @@
 
 A spike is a stretch that lies √10 or more from the running median of the loss (over a twentieth of the run), and ten
 times or more at its extreme; stretches closer than a thousandth of the run are one, since the loss zigzags from epoch
-to epoch in a spike. One that lies below is a dip, the paper's "down then up", as into a valley; one that lies above is a
+to epoch in a spike. One that lies below is a dip, the paper's "down then up", as into a valley; one above it is a
 jump. A spike's two sides are the epochs from its start to the extreme and from there to its end. A control at a third
 of the rate has three times the epochs.
 """
