@@ -96,7 +96,8 @@ experiment = Experiment(
     claims=(
         Claim("With Adam the loss shows large spikes, dips to very low loss and jumps back.", "V27 · Fig. 9", spikes,
               only=PLAIN, note=UPWARDS),
-        Claim("The spikes are symmetric, down then up.", "V28 · Fig. 9", symmetric, only=PLAIN),
+        Claim("The spikes are symmetric, down then up.", "V28 · Fig. 9", symmetric, only=PLAIN,
+              note="a jump rises about three times as fast as it falls back"),
         Claim("The loss reaches near machine precision.", "V29 · App. D", precise, only=PLAIN,
               note=f"not within {SHORT}"),
         Claim("The spikes are jumps up from a floor, not dips from a level.", "ours", jumps_up, only=PLAIN),
