@@ -33,15 +33,15 @@ def adam_run(factor, N, bs, L, control, seed, lr, width, epochs):
 
 def spikes(loss) -> list[tuple[float, int, int]]:
     """(decades above the running median, epochs to the extreme, epochs from it) of every spike."""
-    from scipy.ndimage import binary_closing, label, median_filter
+    from scipy.ndimage import binary_closing, median_filter
 
     height = np.log10(np.asarray(loss, float))
     away = height - median_filter(height, len(height) // 20 | 1, mode="nearest")
     found = []
     for sign in (1, -1):
-        stretches, n = label(binary_closing(sign * away > EDGE, np.ones(1 + max(2, len(height) // 1000))))
-        for k in range(1, n + 1):
-            at = np.flatnonzero(stretches == k)
+        beyond = binary_closing(sign * away > EDGE, np.ones(1 + max(2, len(height) // 1000)))
+        ends = np.flatnonzero(np.diff(beyond.astype(int), prepend=0, append=0))
+        for at in (np.arange(a, b) for a, b in zip(ends[::2], ends[1::2], strict=True)):
             top = at[np.argmax(sign * away[at])]
             if sign * away[top] >= EXTREME:
                 found.append((float(away[top]), int(top - at[0] + 1), int(at[-1] - top + 1)))
