@@ -78,6 +78,12 @@ def is_sealed(folder) -> bool:
     return (Path(folder) / MANIFEST).is_file()
 
 
+def refuse_unfinished(folder):
+    refuse_unless(
+        is_sealed(folder), f"{folder} is not a finished result (it has no {MANIFEST}): run the experiment again."
+    )
+
+
 def results_file(path) -> Path:
     path = Path(path)
     path = path / RESULTS if path.is_dir() else path

@@ -19,8 +19,9 @@ def list_(out: Annotated[Path, typer.Option(help="Where `run` wrote its results.
     from saddlescope.experiment import find, keys
     from saddlescope.report.overview import overview
 
-    for key in keys():
-        print(overview(key, find(key), out))
+    known = keys()
+    for key in known:
+        print(overview(key, find(key), out, max(map(len, known)) + 2))
 
 
 @app.command()
@@ -109,8 +110,8 @@ def judge(
 
     differs = []
     for folder in folders:
-        key, scale, whole, verdicts = judge_folder(folder)
         folder = folder.parent if folder.is_file() else folder
+        key, scale, whole, verdicts = judge_folder(folder)
         tell(key, scale, folder, verdicts)
         differs += differences(key, scale, verdicts) if whole else []
         write_contents(folder.parent)

@@ -12,7 +12,6 @@ from saddlescope.provenance import provenance
 from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.report.page import contents, page
 from saddlescope.store import (
-    MANIFEST,
     VERDICTS,
     attributes,
     folder_of,
@@ -20,6 +19,7 @@ from saddlescope.store import (
     load_results,
     load_verdicts,
     make_folder,
+    refuse_unfinished,
     save_results,
     save_verdicts,
     seal,
@@ -78,10 +78,8 @@ def trained_seconds(results) -> float:
 def judge_folder(folder):
     """Judge stored results anew, with the claims, figure and tables of this version; nothing is trained. The key, the
     scale, whether it is the whole of it, and the verdicts."""
-    folder = Path(folder).parent if Path(folder).is_file() else Path(folder)
-    refuse_unless(
-        is_sealed(folder), f"{folder} is not a finished result (it has no {MANIFEST}): run the experiment again."
-    )
+    folder = Path(folder)
+    refuse_unfinished(folder)
     results, about = load_results(folder), attributes(folder)
     known = ("key", "scale", "title", "where", "runs", "wall_seconds", "cpu_seconds")
     refuse_unless(set(known) <= set(about), f"{folder} is no result of an experiment: `saddlescope run` makes one.")

@@ -7,16 +7,16 @@ import numpy as np
 
 from saddlescope import store
 from saddlescope.claims import stages_of, tally
-from saddlescope.experiment import find, keys, matching
+from saddlescope.experiment import find, matching
 from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.report.record import recorded
 from saddlescope.results import Results
 from saddlescope.sweeps import grid
 
 
-def overview(key, experiment, out) -> str:
-    """Two lines: key, title and place; then cost and verdicts."""
-    costs, wide = [f"{scale} {cost(recorded(key, scale))}" for scale in ("quick", "full")], max(map(len, keys())) + 2
+def overview(key, experiment, out, wide) -> str:
+    """Two lines: key, title and place; then cost and verdicts. The titles stand in column `wide`."""
+    costs = [f"{scale} {cost(recorded(key, scale))}" for scale in ("quick", "full")]
     return f"{key:<{wide}}{experiment.title} ({experiment.where})\n{'':<{wide}}{', '.join(costs)}; {latest(key, out)}"
 
 
@@ -69,10 +69,8 @@ def span(values):
 
 def describe_stored(path) -> str:
     """Provenance, runs, stages of each run with a loss curve, and verdicts of a stored result."""
-    refuse_unless(
-        not Path(path).is_dir() or store.is_sealed(path),
-        f"{path} is not a finished result (it has no {store.MANIFEST}): run the experiment again.",
-    )
+    if Path(path).is_dir():
+        store.refuse_unfinished(path)
     about, results = store.attributes(path), store.load_results(path)
     measured = results.measured
     lines = [f"{about.get('key')} ({about.get('scale')}): {about.get('title')}, {measured.sizes['run']} runs"]

@@ -4,7 +4,7 @@ and the paper's main run.
 
 import numpy as np
 
-from saddlescope.claims import cuts_of
+from saddlescope.claims import Finding, cuts_of
 from saddlescope.named import Name
 from saddlescope.outcomes import failure, outcome
 
@@ -52,6 +52,24 @@ def around_cuts(run, name, after=10):
     pairs = [(at[e], at[e + after]) for e in cuts if e + after in at]
     before, later = (np.array(i, int) for i in zip(*pairs, strict=True)) if pairs else (np.zeros(0, int),) * 2
     return values[before], values[later]
+
+
+def falls_at_cuts(name):
+    """The loss is lower ten epochs after a cut than before it: at every cut, or partly at more than half of them."""
+
+    def check(results):
+        if not all(m.finite for m, _ in results.runs()):
+            return Finding(False, "a run diverged")
+        ratios = [after / before for before, after in (around_cuts(m, name) for m, _ in results.runs())]
+        together = np.concatenate(ratios)
+        if not together.size:
+            return None
+        good, n = int(np.sum(together < 1)), len(together)
+        medians = [np.median([r[k] for r in ratios if len(r) > k]) for k in range(max(map(len, ratios)))]
+        text = f"lower after {good} of {n} cuts; median ratio by cut {', '.join(f'{m:.2f}' for m in medians)}"
+        return Finding(good == n, text, good > n / 2)
+
+    return check
 
 
 def deepest(run, name):
