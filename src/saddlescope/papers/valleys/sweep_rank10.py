@@ -12,6 +12,7 @@ from saddlescope.experiment import Experiment
 from saddlescope.papers.valleys import _baseline as base
 from saddlescope.papers.valleys._baseline import BATCHES, FACTORS, column
 from saddlescope.papers.valleys._baseline_figure import draw
+from saddlescope.sweeps import only
 from saddlescope.tables import agreeing, shown
 
 RANK = 10
@@ -24,10 +25,9 @@ MEAN = dict(zip(BATCHES, (1.26, 1.11, 1.01, 0.993, 1.02), strict=True))
 
 def published_part(results):
     """The runs that the paper has."""
-    n = results.measured
-    factor, size, bs, L = (n[axis].values for axis in ("factor", "base", "bs", "L"))
-    begun = (factor == 4) & ((size < 128) | ((size == 128) & ((bs == 1) | ((bs == 2) & (L == 1)))))
-    return results.where((factor < 4) | begun)
+    axes = ("factor", "base", "bs", "L")
+    rows = zip(*(column(results, axis) for axis in axes), strict=True)
+    return results.where([bool(only([dict(zip(axes, row, strict=True))], PART)) for row in rows])
 
 
 def by_batch(name, word, results, row):
