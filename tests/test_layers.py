@@ -42,7 +42,7 @@ ARROWS = {
     "figures": {"claims", "results", "store"},
     "papers": {
         "experiment", "figures", "claims", "intervals", "named", "observables", "optimisers", "outcomes", "nets",
-        "refusal", "results", "setting", "tables", "tasks", "theory", "training",
+        "refusal", "results", "setting", "sweeps", "tables", "tasks", "theory", "training",
     },
     "probe": {"stages", "observables"},
     "report": {
