@@ -41,7 +41,7 @@ experiment = Experiment(
     claims=(
         Claim("At (144, 48) the frozen net is symmetric and the other is not.", "V24 · C.9", seen,
               note="Neither net fits after 4,000 epochs, when the rate is 1.5 % of what it was: test errors of 0.44 "
-              "and 0.28. The odd shares of the last block, 0.50 frozen and 0.11 with all maps trained, are the other way "
-              "round."),
+              "and 0.28. The odd shares of the last block, 0.50 frozen and 0.11 with all maps trained, are the other "
+              "way round."),
     ),
 )  # fmt: skip
