@@ -54,7 +54,7 @@ experiment = Experiment(
     claims=(
         Claim("The loss shows large spikes, dips and jumps back, in each of the four settings.", "V27 · Fig. 10",
               in_each,
-              note="The deep settings (a, d) jump up 33 to 79 times a run and fall back, the shallow ones seldom (b) or "
-              "hardly ever (c) by as much; of dips below the curve there are two in twenty runs."),
+              note="The deep settings (a, d) jump up 33 to 79 times a run and fall back, the shallow ones seldom (b) "
+              "or hardly ever (c) by as much; of dips below the curve there are two in twenty runs."),
     ),
 )  # fmt: skip
