@@ -27,7 +27,9 @@ def published_part(results):
     """The runs that the paper has."""
     axes = ("factor", "base", "bs", "L")
     rows = zip(*(column(results, axis) for axis in axes), strict=True)
-    return results.where([bool(only([dict(zip(axes, row, strict=True))], PART)) for row in rows])
+    points = [dict(zip(axes, row, strict=True), number=i) for i, row in enumerate(rows)]
+    kept = [point["number"] for point in only(points, PART)]
+    return results.where(np.isin(np.arange(len(points)), kept))
 
 
 def by_batch(name, word, results, row):
