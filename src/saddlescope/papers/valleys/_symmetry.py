@@ -7,6 +7,7 @@ is the odd part's share of a channel's energy: 0 for an even function, ½ for on
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.lines import Line2D
 
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE
 from saddlescope.intervals import mean_of
@@ -105,17 +106,27 @@ def draw(blocks):
                 ax.plot(np.linspace(-1, 1, len(f)), (f - f.mean(0))[:, :8] / np.maximum(f.std(0)[:8], 1e-9), lw=0.6)
                 word = "fits" if fits(runs[0]) else "does not fit"
                 ax.set(title=f"{WORDS[net]}, block {block + 1} ({word})", xlabel="x", ylabel="channels, scaled")
+        figure.legend(*key(), loc="outside lower center", ncols=4, fontsize=8)
         return figure
 
     return drawn
 
 
 def shares(ax, runs, net):
-    for i, m in enumerate(runs):
+    for m in runs:
         block = np.arange(1, len(by_block(m)) + 1)
-        ax.plot(block, by_block(m, 0), color="0.7", lw=0.8, label="untrained" if i == 0 else None)
-        ax.plot(block, by_block(m), color=COLOURS[net], ls="-" if fits(m) else ":", marker="o", ms=3, lw=1,
-                label="trained" if i == 0 else None)  # fmt: skip
+        ax.plot(block, by_block(m, 0), color="0.7", lw=0.8)
+        ax.plot(block, by_block(m), color=COLOURS[net], ls="-" if fits(m) else ":", marker="o", ms=3, lw=1)
     ax.axhline(EVEN, color=BLACK, ls="--", lw=0.7)
     ax.set(xlabel="block", ylabel="odd share", ylim=(0, 1), title=WORDS[net])
-    ax.legend(fontsize=7)
+
+
+def key():
+    """What the lines of the odd shares mean, in every row."""
+    lines = {
+        "untrained": Line2D([], [], color="0.7", lw=0.8),
+        "trained, fits": Line2D([], [], color=BLACK, marker="o", ms=3, lw=1),
+        "trained, does not fit": Line2D([], [], color=BLACK, ls=":", marker="o", ms=3, lw=1),
+        f"odd share {EVEN:g}: symmetric below": Line2D([], [], color=BLACK, ls="--", lw=0.7),
+    }
+    return list(lines.values()), list(lines)
