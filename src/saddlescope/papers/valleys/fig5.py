@@ -88,7 +88,7 @@ experiment = Experiment(
               note="They do in one seed. An even output needs no even channels: the last map can cancel odd parts. No "
               "channel *remains* symmetric either, since none is drawn so: the odd share starts near 0.8 and falls."),
         Claim("The low-rank constraint preserves the symmetry.", "V23 · Sec. 5", below("frozen", "all"),
-              note="The two kinds of net end alike; seeds differ far more (0.00 to 0.55, and 0.18 to 0.58) than kinds do."),
+              note="The kinds of net end alike; seeds differ far more (0.00 to 0.55, and 0.18 to 0.58) than kinds do."),
         Claim("The frozen low-rank net is more symmetric than the MLP.", "ours", below("frozen", "mlp"),
               note="Of five MLPs of 3,000 epochs one fits."),
         Claim("So is the low-rank net with all maps trained.", "ours", below("all", "mlp"),
