@@ -64,13 +64,25 @@ def median(results, threshold, unit="epochs"):
     return float(np.median(np.where(late, np.inf, found))) if found.size else np.nan
 
 
+def at_least(results, threshold, unit="epochs"):
+    """Median with censored runs at the end of their time: it is this or more."""
+    found, _ = times(results, threshold, unit)
+    return float(np.median(found)) if found.size else np.nan
+
+
 def shown(value, half):
     """An exponent with its interval; a dash where the runs are too few for one."""
     return "–" if np.isnan(value) else f"{value:.2f}" if np.isnan(half) else f"{value:.2f} ± {half:.2f}"
 
 
-def time_word(value):
-    return "–" if np.isnan(value) else "never" if np.isinf(value) else f"{value:.0f}"
+def time_word(value, least):
+    """A median in words; where it is censored, what it is at least."""
+    return "–" if np.isnan(value) else f"over {least:.0f}" if np.isinf(value) else f"{value:.0f}"
+
+
+def medians(parts, threshold, unit="epochs"):
+    """Of several parts, in words."""
+    return " and ".join(time_word(median(p, threshold, unit), at_least(p, threshold, unit)) for p in parts)
 
 
 def exponents_table(name, results, title):

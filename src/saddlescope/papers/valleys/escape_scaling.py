@@ -111,7 +111,8 @@ experiment = Experiment(
             "Not clipped, the escape takes a fixed lr × steps, whatever the batch.",
             "ours",
             flow_time("free"),
-            note="nearly so in the batch, of the runs that survive; the rate's exponent rests on batch 64 alone",
+            note="nearer to it than clipped, of the runs that survive; the batch's exponent rests on one rate, the "
+            "rate's on batch 64",
         ),
         Claim("Not clipped, runs of small batches (1, 4) diverge.", "ours", small_batches_diverge),
         Claim("Where both survive, clipping makes the plateau longer.", "ours", clipping_slows),

@@ -120,6 +120,7 @@ experiment = Experiment(
         Claim("At each learning-rate cut the loss drops.", "V3 · Fig. 1", falls_at_cuts(loss.name), note=NOISE),
         Claim("After a cut the fit gains finer oscillations in the interior.", "V4 · Fig. 1",
               mostly(gains_inside, say_gains),
-              note="all three frequencies are in the fit before the first cut; a cut lowers the error everywhere"),
+              note="all three frequencies are in the fit before the first cut; a cut lowers the mean error inside and "
+              "outside"),
     ),
 )  # fmt: skip

@@ -33,18 +33,6 @@ def spikes(results):
     return Finding(enough(dips, n, MOST), text, enough(either, n, MOST), unclear=either == 0)
 
 
-def symmetric(results):
-    """Of the runs that have spikes: the median of one side over the other lies between ½ and 2."""
-    ratios = results.measured.sides.values
-    ratios = ratios[np.isfinite(ratios)]
-    if not ratios.size:
-        return Finding(False, "no run has a spike", unclear=True)
-    good = int(np.sum((ratios >= 0.5) & (ratios <= 2)))
-    shown = ", ".join(f"{r:.2g}" for r in ratios)
-    return rated(good, ratios.size, f"{good} of {ratios.size} runs with spikes; epochs to the extreme over epochs from "
-                 f"it, median: {shown}")  # fmt: skip
-
-
 def precise(results):
     least = results.measured.least_loss.values
     good = int(np.sum(least < 1.2e-7))
@@ -96,7 +84,7 @@ experiment = Experiment(
     claims=(
         Claim("With Adam the loss shows large spikes, dips to very low loss and jumps back.", "V27 · Fig. 9", spikes,
               only=PLAIN, note=UPWARDS),
-        Claim("The spikes are symmetric, down then up.", "V28 · Fig. 9", symmetric, only=PLAIN,
+        Claim("The spikes are symmetric, down then up.", "V28 · Fig. 9", adam.symmetric, only=PLAIN,
               note="a jump rises about three times as fast as it falls back"),
         Claim("The loss reaches near machine precision.", "V29 · App. D", precise, only=PLAIN,
               note=f"not within {SHORT}"),

@@ -22,8 +22,8 @@ from saddlescope.training import every, on_cut
 loss = FullLoss()
 STEADY, WILD = 0.05, 50.0
 FALLS = (
-    "the first cuts lower the loss by half; at small rates ten epochs change it by less than the noise of the batches, "
-    "and it rises about as often as it falls. The rule goes on cutting there, since it sees only stagnation."
+    "the first cut lowers the loss by more than half; at small rates ten epochs change it by less than the noise of "
+    "the batches, and it rises at a third of the last cuts. The rule goes on cutting: it sees only stagnation."
 )
 
 

@@ -105,7 +105,7 @@ experiment = Experiment(
             "Layer ℓ has about 2ℓ spikes, counted as peaks and valleys.",
             "V20 · Sec. 3",
             mostly(two_per_layer(2), say(2)),
-            note="the last layers have about so many; the first ones have fewer",
+            note="the last layer of L = 4 and of 6 has about so many; the others have fewer",
         ),
         Claim(
             "The last hidden layer oscillates more in a deeper net.",

@@ -1,8 +1,8 @@
 """Valleys paper, protocol of App. A.2 at f3_N768_bs4_L3, rank 10: how a run goes, over seeds and initialisations.
 
-The paper names the μ-parameterisation; its numbers fit weights uniform on ±1/√fan-in. Both are run here. What counts as
-"near 1e-3 after several hundred epochs" was fixed before the runs: a geometric mean within a factor of three, and a
-median length between 200 and 1000 epochs.
+The paper names the μ-parameterisation; its numbers fit weights uniform on ±1/√fan-in. Run here are those, and Gaussian
+ones. What counts as "near 1e-3 after several hundred epochs" was fixed before the runs: a geometric mean within a
+factor of three, and a median length between 200 and 1000 epochs.
 """
 
 import matplotlib.pyplot as plt

@@ -56,6 +56,7 @@ def falls_short(run, _):
 
 
 SCATTER = "the means do; the rank correlation over the layers of one draw scatters"
+SLIGHTLY = "the means rise a little, far less than the paper's count in float32 does"
 experiment = Experiment(
     title="Minima of untrained nets",
     where="a control for Fig. 4",
@@ -67,8 +68,8 @@ experiment = Experiment(
         Claim("In float32 the paper's count rises with the layer without training.", "ours",
               mostly(rise("paper_minima_float32"), say("paper_minima_float32")), note=SCATTER),
         Claim("In float64 the paper's count does not.", "ours", mostly(falls_short, say("paper_minima_float64")),
-              note=SCATTER),
+              note=SLIGHTLY),
         Claim("The sound count does not, in float64.", "ours",
-              mostly(lambda run, _: rises(run[SOUND].values) <= 0.5, say(SOUND)), note=SCATTER),
+              mostly(lambda run, _: rises(run[SOUND].values) <= 0.5, say(SOUND)), note=SLIGHTLY),
     ),
 )  # fmt: skip
