@@ -105,9 +105,11 @@ experiment = Experiment(
     tables=tables,
     claims=(
         Claim("Low frequencies (m = 0.3, 0.6) end at a test error near 1e-6 to 1e-5.", "V44 · C.8",
-              ends(lambda e: e < 1e-4, "below 1e-4"), only={"m": LOW}),
+              ends(lambda e: e < 1e-4, "below 1e-4"), only={"m": LOW},
+              note="at m = 0.3 all do, at each depth; at m = 0.6 none, after 4,000 epochs at rank 10"),
         Claim("High frequencies (m = 1.5) do not converge.", "V45 · C.8",
               ends(lambda e: ~(e < 0.01), "at 0.01 or more"), only={"m": HIGH}),
-        Claim("A very deep net (L = 56) blows up at m = 5.", "V46 · C.8", blows_up, only={"L": DEEP}),
+        Claim("A very deep net (L = 56) blows up at m = 5.", "V46 · C.8", blows_up, only={"L": DEEP},
+              note="of one run, with our initialisation: it stays where the best constant is, a loss of 2"),
     ),
 )  # fmt: skip
