@@ -22,7 +22,7 @@ def differences(key: str, scale: str, verdicts) -> list[str]:
     found = recorded(key, scale)
     expected = {v.sentence: v.word for v in found[0]} if found else {}
     return [
-        f"{v.sentence!r} {v.word}; recorded: {expected.get(v.sentence, 'holds')}"
+        f"{v.sentence!r} {v.word}; recorded: {expected.get(v.sentence, 'nothing yet')}"
         for v in verdicts
         if v.word != expected.get(v.sentence, "holds")
     ]
