@@ -12,7 +12,7 @@ import statistics
 import time
 from pathlib import Path
 
-from saddlescope.nets import LinearUnits
+from saddlescope.nets import linear_units
 from saddlescope.optimisers import GradientDescent
 from saddlescope.provenance import provenance
 from saddlescope.setting import Setting
@@ -25,7 +25,7 @@ STEPS = {True: 1024, False: 64}  # steps of one turn, moments and samples
 def prepare(samples, reduce):
     setting = Setting(
         task=LinearTeacher(((1, 0), (0, 1)), covariance=((1, 1), (1, 4)), samples=samples),
-        net=LinearUnits(units=50, scale=1e-6), optimiser=GradientDescent(0.01), steps=2000, reduce=reduce,
+        net=linear_units(units=50, scale=1e-6), optimiser=GradientDescent(0.01), steps=2000, reduce=reduce,
     )  # fmt: skip
     engine = engine_for(setting)
     engine.advance(engine.start(), 0, 2, 0.01)  # compiles

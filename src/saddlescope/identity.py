@@ -50,6 +50,8 @@ def form(value):
     """The JSON form of a part, number, name, tuple, array or function."""
     if isinstance(value, Part):
         fields = {f.name: form(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        if taken := fields.keys() & {"class", "source"}:
+            raise Refusal(f"{type(value).__name__} has a field named {taken.pop()!r}, which the form needs: rename it.")
         return {"class": path_of(type(value)), **own_source(type(value)), **fields}
     if isinstance(value, bool | int | str | None):
         return value

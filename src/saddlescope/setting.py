@@ -87,6 +87,8 @@ class Setting(Part):
     def but(self, **changes) -> "Setting":
         """This setting with some fields changed, checked anew; the engine is chosen again unless it is given."""
         kept = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "engine"}
+        if {"steps", "epochs"} & changes.keys():
+            del kept["budget"]
         return Setting(**kept | changes)
 
     def misfit(self) -> str | None:

@@ -14,7 +14,8 @@ from saddlescope.refusal import Refusal, nearest, refuse_unless
 from saddlescope.setting import Setting
 
 KINDS = (tasks, nets, optimisers, observables)
-MAKERS = (tasks.cosine, tasks.cosine_sum, tasks.dyadic, tasks.multi_frequency, tasks.two_sided_step, nets.low_rank)
+MAKERS = (tasks.cosine, tasks.cosine_sum, tasks.dyadic, tasks.multi_frequency, tasks.two_sided_step, nets.low_rank,
+          nets.linear_units)  # fmt: skip
 
 
 @cache

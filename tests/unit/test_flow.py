@@ -5,7 +5,7 @@ import pytest
 from cases import linear_setting, minibatch_setting
 from scipy.integrate import solve_ivp
 
-from saddlescope.nets import LinearUnits
+from saddlescope.nets import linear_units
 from saddlescope.observables import Balancedness
 from saddlescope.optimisers import GradientDescent, GradientFlow
 from saddlescope.refusal import Refusal
@@ -13,7 +13,7 @@ from saddlescope.training import every, flow_gap, train
 
 
 def setting(optimiser, steps):
-    return linear_setting(net=LinearUnits(6, 0.05), optimiser=optimiser, steps=steps)
+    return linear_setting(net=linear_units(6, 0.05), optimiser=optimiser, steps=steps)
 
 
 def test_flow_is_that_of_another_solver():
@@ -48,14 +48,14 @@ def test_descent_tends_to_the_flow_at_first_order():
 
 
 def test_flow_that_blows_up_is_marked():
-    run = train(linear_setting(net=LinearUnits(5, 1e60), optimiser=GradientFlow(1.0), steps=4))
+    run = train(linear_setting(net=linear_units(5, 1e60), optimiser=GradientFlow(1.0), steps=4))
     assert "diverged" in str(run["status"].values)
 
 
 def test_the_gap_is_the_largest_and_divergence_is_not_hidden():
     runs = flow_gap(setting(GradientDescent(4e-3), 100))
     assert float(runs["gap"]) == np.abs(runs["descent"].values - runs["flow"].values).max()
-    wild = flow_gap(linear_setting(net=LinearUnits(5, 1.0), optimiser=GradientDescent(50.0), steps=10))
+    wild = flow_gap(linear_setting(net=linear_units(5, 1.0), optimiser=GradientDescent(50.0), steps=10))
     assert not np.isfinite(float(wild["gap"]))
 
 

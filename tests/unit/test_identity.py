@@ -92,3 +92,12 @@ def test_the_hash_is_of_content_not_of_spelling():
         Setting.from_json("{")
     with pytest.raises(Refusal, match="not a Setting"):
         Setting.from_json(json.dumps(a.net.form()))
+
+
+class Sourced(Part):
+    source: str
+
+
+def test_a_field_with_a_name_that_the_form_needs_is_refused():
+    with pytest.raises(Refusal, match="rename it"):
+        form(Sourced("here"))

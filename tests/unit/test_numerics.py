@@ -15,7 +15,7 @@ from cases import linear_setting, minibatch_setting
 
 from saddlescope import numerics
 from saddlescope.identity import digest
-from saddlescope.nets import LinearUnits
+from saddlescope.nets import linear_units
 from saddlescope.sweeps import sweep
 from saddlescope.tasks import LinearTeacher
 from saddlescope.training import train
@@ -71,7 +71,7 @@ def test_same_bits_in_a_second_process():
 def wide_setting(seed):
     """Large enough for BLAS to use several threads, if it may."""
     teacher = LinearTeacher(np.eye(10, 400), np.eye(400) + 0.1, samples=2000)
-    return linear_setting(task=teacher, net=LinearUnits(5, 0.1), steps=3, seed=seed)
+    return linear_setting(task=teacher, net=linear_units(5, 0.1), steps=3, seed=seed)
 
 
 def test_same_bits_of_large_data_in_workers():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cases import COVARIANCE, TEACHER, linear_setting, minibatch_setting, relu_setting
 
-from saddlescope.nets import LinearUnits, ReLU, Units
+from saddlescope.nets import Neuron, ReLU, Units, linear_units
 from saddlescope.observables import ByRays
 from saddlescope.optimisers import Adam, GradientDescent, GradientFlow, HalveOnStagnation, LossBelow, StepDecay
 from saddlescope.refusal import Refusal
@@ -12,9 +12,9 @@ from saddlescope.setting import Setting
 from saddlescope.tasks import LinearTeacher, Points, cosine
 
 REFUSED = {
-    "negative width": (lambda: LinearUnits(-3, 1e-6), "`units`, the width, must be a positive whole number; got -3"),
-    "fraction of a unit": (lambda: Units(2.5, ReLU(), 1e-6), "positive whole number"),
-    "no scale": (lambda: LinearUnits(3, 0), "`scale`.* must be positive"),
+    "negative width": (lambda: linear_units(-3, 1e-6), "`units`, the width, must be a positive whole number; got -3"),
+    "fraction of a unit": (lambda: Units(2.5, Neuron(ReLU()), 1e-6), "positive whole number"),
+    "no scale": (lambda: linear_units(3, 0), "`scale`.* must be positive"),
     "lr 0": (lambda: GradientDescent(0), "learning rate, must be positive and finite; got 0"),
     "negative lr": (lambda: Adam(-1e-3), "must be positive"),
     "momentum 1": (lambda: GradientDescent(0.1, momentum=1.0), r"momentum` must lie in \[0, 1\)"),
@@ -48,7 +48,7 @@ REFUSED = {
     "precision": (lambda: linear_setting(precision="float16"), "'float32' or 'float64', got 'float16'"),
     "infinite lr": (lambda: GradientDescent(float("inf")), "positive and finite"),
     "nan in a matrix": (lambda: Points(((float("nan"), 0),), ((1,),)), "rows of finite numbers"),
-    "activation": (lambda: Units(3, "tanh", 1.0), "must be one of saddlescope.nets"),
+    "activation": (lambda: Units(3, Neuron("tanh"), 1.0), "must be one of saddlescope.nets"),
     "fraction of a batch": (lambda: minibatch_setting(batch=2.5), "between 1 and"),
     "stop": (lambda: linear_setting(stop=("x",)), "takes stop rules"),
     "two budgets": (lambda: linear_setting(steps=300, budget=5), "Give the budget once"),
@@ -74,8 +74,8 @@ def test_three_seeds_default_to_one():
 
 
 def test_numbers_of_numpy_and_of_python_are_the_same_setting():
-    a = linear_setting(net=LinearUnits(50, 1e-6), optimiser=GradientDescent(1, momentum=0, clip=1), seed=3)
-    net = LinearUnits(np.int64(50), np.float64(1e-6))
+    a = linear_setting(net=linear_units(50, 1e-6), optimiser=GradientDescent(1, momentum=0, clip=1), seed=3)
+    net = linear_units(np.int64(50), np.float64(1e-6))
     b = linear_setting(net=net, optimiser=GradientDescent(np.float64(1), 0.0, np.float32(1)), seed=np.int32(3))
     assert a.hash == b.hash
     assert linear_setting(optimiser=GradientDescent(0.1)).hash != linear_setting(optimiser=GradientDescent(0.2)).hash
@@ -91,4 +91,9 @@ def test_streams_of_one_seed_are_not_the_same_numbers():
 
 def test_a_misspelt_field_is_pythons_own_error():
     with pytest.raises(TypeError, match="optimizer"):
-        Setting(task=TEACHER, net=LinearUnits(3, 0.1), optimizer=GradientDescent(0.1), steps=3)  # type: ignore[call-arg]
+        Setting(task=TEACHER, net=linear_units(3, 0.1), optimizer=GradientDescent(0.1), steps=3)  # type: ignore[call-arg]
+
+
+def test_another_budget_is_given_as_steps_or_as_budget():
+    assert linear_setting(steps=300).but(steps=500).hash == linear_setting(steps=500).hash
+    assert linear_setting(steps=300).but(budget=500).hash == linear_setting(steps=500).hash

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from cases import TWO_POINTS, linear_setting, minibatch_setting
 
-from saddlescope.nets import LinearUnits, Net, Tanh, Units
+from saddlescope.nets import Net, Neuron, Tanh, Units, linear_units
 from saddlescope.observables import FullLoss, GradientNorm, Observable, Parameters
 from saddlescope.optimisers import (
     Adam,
@@ -139,7 +139,7 @@ def test_saving_does_not_change_the_run():
 
 @pytest.mark.parametrize("make", [linear_setting, minibatch_setting], ids=["full batch", "minibatch"])
 def test_divergence_marks_the_run_and_keeps_the_curve(make):
-    net = LinearUnits(5, 1.0) if make is linear_setting else Units(8, Tanh(), 1.0, bias=True)
+    net = linear_units(5, 1.0) if make is linear_setting else Units(8, Neuron(Tanh(), bias=True), 1.0)
     setting = make(optimiser=GradientDescent(50.0), net=net)
     run = train(setting, (Parameters(),), SaveAt((0, 1)))
     assert str(run["status"].values).startswith("diverged at")

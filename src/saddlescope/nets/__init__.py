@@ -1,32 +1,34 @@
 """What learns."""
 
-from saddlescope.nets.activation import Activation, Identity, LeakyReLU, ReLU, Sigmoid, Square, Tanh
-from saddlescope.nets.linear_units import LinearUnits
+from saddlescope.nets.activation import (
+    Activation,
+    Cube,
+    Identity,
+    LeakyReLU,
+    OneMinusCos,
+    ReLU,
+    Sigmoid,
+    Sin,
+    Square,
+    Tanh,
+    TanhTimes,
+)  # fmt: skip
+from saddlescope.nets.deep_units import DeepUnits
+from saddlescope.nets.given_unit import GivenUnit
+from saddlescope.nets.heads import LinearHead, MergedHead, SoftmaxHead
+from saddlescope.nets.kernel import Kernel
+from saddlescope.nets.linear_transformer import LinearTransformer
 from saddlescope.nets.mlp import MLP
 from saddlescope.nets.net import Net, Params
+from saddlescope.nets.neuron import Neuron
 from saddlescope.nets.parameterisation import Gaussian, MeanField, MuP, Parameterisation, UniformFanIn
 from saddlescope.nets.random_feature_net import RandomFeatureNet, count, low_rank
-from saddlescope.nets.units import Units
+from saddlescope.nets.unit import Unit
+from saddlescope.nets.units import Units, linear_units
 
 __all__ = [
-    "MLP",
-    "Activation",
-    "Gaussian",
-    "Identity",
-    "LeakyReLU",
-    "LinearUnits",
-    "MeanField",
-    "MuP",
-    "Net",
-    "Parameterisation",
-    "Params",
-    "RandomFeatureNet",
-    "ReLU",
-    "Sigmoid",
-    "Square",
-    "Tanh",
-    "UniformFanIn",
-    "Units",
-    "count",
-    "low_rank",
+    "MLP", "Activation", "Cube", "DeepUnits", "Gaussian", "GivenUnit", "Identity", "Kernel", "LeakyReLU",
+    "LinearHead", "LinearTransformer", "MeanField", "MergedHead", "MuP", "Net", "Neuron", "OneMinusCos",
+    "Parameterisation", "Params", "RandomFeatureNet", "ReLU", "Sigmoid", "Sin", "SoftmaxHead", "Square", "Tanh",
+    "TanhTimes", "UniformFanIn", "Unit", "Units", "count", "linear_units", "low_rank",
 ]  # fmt: skip

@@ -6,18 +6,28 @@ from typing import final
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from saddlescope.identity import Part
+from saddlescope.identity import Part, whole
 from saddlescope.refusal import refuse_unless
 
 
 class Activation(Part):
     @abstractmethod
-    def __call__(self, z: jax.Array) -> jax.Array: ...
+    def __call__(self, z: jax.Array | np.ndarray) -> jax.Array: ...
+
+    @property
+    def power(self) -> int | None:
+        """p where σ(z) = z^p."""
+        return None
 
 
 @final
 class Identity(Activation):
+    @property
+    def power(self):
+        return 1
+
     def __call__(self, z):
         return z
 
@@ -59,5 +69,49 @@ class Sigmoid(Activation):
 
 @final
 class Square(Activation):
+    @property
+    def power(self):
+        return 2
+
     def __call__(self, z):
         return z**2
+
+
+@final
+class Cube(Activation):
+    @property
+    def power(self):
+        return 3
+
+    def __call__(self, z):
+        return z**3
+
+
+@final
+class Sin(Activation):
+    def __call__(self, z):
+        return jnp.sin(z)
+
+
+@final
+class OneMinusCos(Activation):
+    """1 - cos z, as 2 sin²(z/2), which keeps its digits near 0."""
+
+    def __call__(self, z):
+        return 2 * jnp.sin(z / 2) ** 2
+
+
+@final
+class TanhTimes(Activation):
+    """z^times tanh z: of order times + 1 at 0."""
+
+    times: int = eqx.field(default=1, static=True, converter=whole)
+
+    def __check_init__(self):
+        refuse_unless(
+            isinstance(self.times, int) and self.times > 0,
+            f"`times` must be a positive whole number; got {self.times}.",
+        )
+
+    def __call__(self, z):
+        return z**self.times * jnp.tanh(z)

@@ -1,6 +1,8 @@
-"""A two-layer net of units: f(x) = Σ_i σ(u_i · x) v_i, with N(0, scale²) initial weights.
+"""A two-layer net of units: f(x) = Σ_i φ(x; u_i) v_i (simplicity paper, Eq. 1 and App. I).
 
-Simplicity paper, Eq. 1 and App. I. With `bias` each unit also sees a constant 1, as the last entry of u.
+Initial weights are N(0, scale²). With `rank` they lie near a large matrix of that rank: θ_i(0) = Σ_k c_ik w_k + noise
+of `scale`, with c_ik ~ N(0, 1 / units) and w_k ~ N(0, spread²): near an invariant manifold, far from saddles (Fig. 2C).
+Where φ makes the net linear in fixed features it trains on their moments.
 """
 
 import math
@@ -8,42 +10,84 @@ from typing import final
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 
 from saddlescope.identity import whole
-from saddlescope.nets.activation import Activation
+from saddlescope.nets.activation import Identity
 from saddlescope.nets.net import Net
+from saddlescope.nets.neuron import Neuron
+from saddlescope.nets.unit import Unit
 from saddlescope.refusal import refuse_unless, refuse_unless_kind
+from saddlescope.tasks.task import Moments, Samples
 
 
-def check_units(units, scale):
-    refuse_unless(
-        isinstance(units, int) and units > 0, f"`units`, the width, must be a positive whole number; got {units}."
-    )
-    refuse_unless(0 < scale < math.inf, f"`scale`, the deviation of initial weights, must be positive; got {scale}.")
-
-
-def draw_units(rng, units, scale, inputs, outputs):
-    """u then v, so that a draw of the same seed agrees between nets of units."""
-    u = scale * rng.standard_normal((units, inputs))
-    return {"u": u, "v": scale * rng.standard_normal((units, outputs))}
+def reduced(unit, data):
+    """The moments of the unit's features, or the data where there are none."""
+    if isinstance(data, Moments):
+        refuse_unless(
+            data.degree == unit.power,
+            f"The population is given by the moments of x^{data.degree}, but these units see x^{unit.power}: give the "
+            "task `samples`.",
+        )
+        return data
+    return data if (z := unit.features(data.x)) is None else Moments.of(Samples(z, data.y))
 
 
 @final
 class Units(Net):
     units: int = eqx.field(static=True, converter=whole)
-    activation: Activation
+    unit: Unit
     scale: float = eqx.field(converter=float)
-    bias: bool = eqx.field(default=False, static=True)
+    rank: int = eqx.field(default=0, static=True, converter=whole)
+    spread: float = eqx.field(default=1.0, converter=float)
 
     def __check_init__(self):
-        check_units(self.units, self.scale)
-        refuse_unless_kind(self.activation, Activation, "`activation` must be one of saddlescope.nets, such as ReLU()")
-        refuse_unless(isinstance(self.bias, bool), f"`bias` must be True or False; got {self.bias!r}.")
+        refuse_unless_kind(self.unit, Unit, "`unit` must be one of saddlescope.nets, such as Neuron(ReLU())")
+        refuse_unless(
+            isinstance(self.units, int) and self.units > 0,
+            f"`units`, the width, must be a positive whole number; got {self.units}.",
+        )
+        for name, size in (("scale", self.scale), ("spread", self.spread)):
+            refuse_unless(
+                0 < size < math.inf, f"`{name}`, a deviation of initial weights, must be positive; got {size}."
+            )
+        refuse_unless(
+            isinstance(self.rank, int) and self.rank >= 0, f"`rank` must be a whole number, 0 or more; got {self.rank}."
+        )
 
     def init(self, rng, inputs, outputs):
-        return draw_units(rng, self.units, self.scale, inputs + self.bias, outputs)
+        """u then v, so that a draw of the same seed agrees between kinds of units."""
+        n_u, n_v = self.unit.sizes(inputs, outputs)
+        u, v = (self.scale * rng.standard_normal((self.units, n)) for n in (n_u, n_v))
+        if self.rank:
+            C = rng.standard_normal((self.units, self.rank)) / np.sqrt(self.units)
+            large = C @ (self.spread * rng.standard_normal((self.rank, n_v + n_u)))
+            u, v = u + large[:, n_v:], v + large[:, :n_v]
+        return {"u": u, "v": v}
 
     def __call__(self, params, x):
-        if self.bias:
-            x = jnp.concatenate([x, jnp.ones_like(x[:, :1])], axis=1)
-        return self.activation(x @ params["u"].T) @ params["v"]
+        phi, v = self.unit(x, params["u"]), params["v"]
+        return phi @ v if phi.ndim == 2 else jnp.einsum("siw,iw->s", phi, v)[:, None]
+
+    @property
+    def reduces(self):
+        return self.unit.power is not None
+
+    def statistics(self, data):
+        return reduced(self.unit, data)
+
+    def loss(self, params, statistics):
+        if not isinstance(statistics, Moments):
+            return super().loss(params, statistics)
+        error = self.matrix(params, len(statistics.xx)) - statistics.optimum
+        return statistics.floor + jnp.sum((error @ statistics.xx) * error)
+
+    def matrix(self, params, features):
+        """W of f = W z(x), output × feature, where the net is linear in features."""
+        maps, v = self.unit.maps(params["u"], features), params["v"]
+        return v.T @ maps[:, 0] if maps.shape[1] == 1 else jnp.einsum("iw,iwf->f", v, maps)[None]
+
+
+def linear_units(units, scale, **more) -> Units:
+    """A two-layer linear net: f(x) = Σ_i v_i u_i · x (Eq. 8 and 65)."""
+    return Units(units, Neuron(Identity()), scale, **more)

@@ -1,0 +1,98 @@
+"""A deep net whose first layer is made of units of any kind, and whose further layers are dense (simplicity paper,
+Fig. 5 and 6): h₁ = φ(x; u_i), h_{l+1} = σ(W_{l+1} h_l), f = W_L h_{L-1}. Initial weights are N(0, scale²), no biases.
+
+`hidden` are the widths of the dense hidden layers. With `skip` = k the first layer's output is added again after k
+dense layers (Eq. 18): h_{1+k} + h₁. For ReLU units that is our reading, σ(W h) + h₁, since the paper writes linear
+nets only. Where all dense layers are linear and the units linear in features, the net trains on moments.
+"""
+
+from typing import final
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+
+from saddlescope.identity import whole
+from saddlescope.nets.activation import Activation, Identity
+from saddlescope.nets.net import Net
+from saddlescope.nets.random_feature_net import check_sizes, sizes
+from saddlescope.nets.unit import Unit
+from saddlescope.nets.units import reduced
+from saddlescope.refusal import refuse_unless, refuse_unless_kind
+from saddlescope.tasks.task import Moments
+
+
+@final
+class DeepUnits(Net):
+    units: int = eqx.field(static=True, converter=whole)
+    unit: Unit
+    hidden: tuple[int, ...] = eqx.field(static=True, converter=sizes)
+    scale: float = eqx.field(converter=float)
+    activation: Activation = eqx.field(default_factory=Identity)
+    skip: int = eqx.field(default=0, static=True, converter=whole)
+
+    def __check_init__(self):
+        refuse_unless_kind(self.unit, Unit, "`unit` must be one of saddlescope.nets, such as Neuron(ReLU())")
+        refuse_unless_kind(self.activation, Activation, "`activation` must be one of saddlescope.nets, such as ReLU()")
+        check_sizes("hidden", self.hidden)
+        refuse_unless(
+            isinstance(self.units, int) and self.units > 0,
+            f"`units`, the first layer's width, must be a positive whole number; got {self.units}.",
+        )
+        refuse_unless(
+            0 < self.scale < np.inf, f"`scale`, the deviation of weights, must be positive; got {self.scale}."
+        )
+        refuse_unless(
+            self.skip == 0 or (0 < self.skip <= len(self.hidden) and self.hidden[self.skip - 1] == self.units),
+            f"A skip over {self.skip} layers needs as many hidden layers, the last of them {self.units} wide.",
+        )
+
+    def init(self, rng, inputs, outputs):
+        n_u, entries = self.unit.sizes(inputs, 1)
+        refuse_unless(self.skip == 0 or entries == 1, "A skip needs units that give one number each.")
+        params, width = {"u": self.scale * rng.standard_normal((self.units, n_u))}, self.units * entries
+        for layer, out in enumerate((*self.hidden, outputs), start=2):
+            params[f"W{layer}"] = self.scale * rng.standard_normal((out, width))
+            width = out
+        return params
+
+    def __call__(self, params, x):
+        first = self.unit(x, params["u"])
+        return self.further(params, first.reshape(len(first), -1))
+
+    def further(self, params, first):
+        """What the dense layers make of the first one's outputs."""
+        h, last = first, len(self.hidden) + 2
+        for layer in range(2, last):
+            h = self.activation(h @ params[f"W{layer}"].T)
+            h = h + first if layer == 1 + self.skip and self.skip else h
+        return h @ params[f"W{last}"].T
+
+    def statistics(self, data):
+        return reduced(self.unit, data) if isinstance(self.activation, Identity) else data
+
+    @property
+    def reduces(self):
+        return self.unit.power is not None and isinstance(self.activation, Identity)
+
+    def loss(self, params, statistics):
+        if not isinstance(statistics, Moments):
+            return super().loss(params, statistics)
+        features = len(statistics.xx)
+        first = self.unit.maps(params["u"], features).reshape(-1, features)
+        error = self.further(params, first.T).T - statistics.optimum
+        return statistics.floor + jnp.sum((error @ statistics.xx) * error)
+
+    # ---- A layer as units of its own (Eq. 1): u_i what comes in, v_i what goes out. Not of a net with a skip. ----
+
+    def layer(self, params, number):
+        """The units of a layer: {'u', 'v'}. The first is number 1."""
+        out = params[f"W{number + 1}"]
+        u = params["u"] if number == 1 else params[f"W{number}"]
+        return {"u": u, "v": jnp.moveaxis(out.reshape(len(out), len(u), -1), 1, 0).reshape(len(u), -1)}
+
+    def with_layer(self, params, number, units):
+        """The parameters with other units in that layer, as many as there are."""
+        n, out = len(units["u"]), len(params[f"W{number + 1}"])
+        outer = jnp.moveaxis(jnp.asarray(units["v"]).reshape(n, out, -1), 0, 1).reshape(out, -1)
+        return params | {"u" if number == 1 else f"W{number}": jnp.asarray(units["u"]), f"W{number + 1}": outer}

@@ -1,0 +1,65 @@
+"""A one-layer linear transformer (simplicity paper, Fig. 5E): linear attention, then two dense linear layers, each
+added to what comes in.
+
+h = x_q + Σ_i V_i (X Xᵀ / N) K_iᵀ Q_i x_q and f = h + B A h; the last entry is the prediction. V_i is whole here, since
+A mixes its rows. The paper does not say whether there are residual connections; without them every path is a
+product of five small weights, and nothing is learned in any time. Heads are units: u_i = (K_i, Q_i), v_i = V_i. The net
+is linear in the features (x_q, (X Xᵀ / N) ⊗ x_q) and trains on their moments.
+"""
+
+from typing import final
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+
+from saddlescope.identity import whole
+from saddlescope.nets.heads import check_head, check_positive, context_and_query, outer_features
+from saddlescope.nets.net import Net
+from saddlescope.refusal import refuse_unless
+from saddlescope.tasks.task import Moments, Samples
+
+
+@final
+class LinearTransformer(Net):
+    heads: int = eqx.field(static=True, converter=whole)
+    hidden: int = eqx.field(static=True, converter=whole)
+    dimension: int = eqx.field(static=True, converter=whole)
+    scale: float = eqx.field(converter=float)
+
+    def __check_init__(self):
+        check_positive(heads=self.heads, hidden=self.hidden, dimension=self.dimension)
+        refuse_unless(
+            0 < self.scale < np.inf, f"`scale`, the deviation of weights, must be positive; got {self.scale}."
+        )
+
+    def init(self, rng, inputs, outputs):
+        check_head(self, inputs, outputs)
+        t = self.dimension + 1
+        shapes = {"u": (self.heads, 2 * t - 1), "v": (self.heads, t * t), "A": (self.hidden, t), "B": (t, self.hidden)}
+        return {name: self.scale * rng.standard_normal(shape) for name, shape in shapes.items()}
+
+    def parts(self, params):
+        """c of the prediction c · h, and the attention's map of S ⊗ q into h."""
+        t = self.dimension + 1
+        K, Q, V = params["u"][:, :t], params["u"][:, t:], params["v"].reshape(-1, t, t)
+        c = jnp.zeros(t, K.dtype).at[-1].set(1) + params["B"][-1] @ params["A"]
+        return c, jnp.einsum("ica,ib,id->cabd", V, K, Q).reshape(t, -1)
+
+    def __call__(self, params, x):
+        (c, W), (S, q) = self.parts(params), context_and_query(x, self.dimension)
+        h = jnp.pad(q, ((0, 0), (0, 1))) + jnp.einsum("sab,sd->sabd", S, q).reshape(len(q), -1) @ W.T
+        return (h @ c)[:, None]
+
+    def statistics(self, data):
+        if not isinstance(data, Samples):
+            return data
+        q = context_and_query(data.x, self.dimension)[1]
+        return Moments.of(Samples(jnp.concatenate([q, outer_features(data.x, self.dimension)], axis=1), data.y))
+
+    def loss(self, params, statistics):
+        if not isinstance(statistics, Moments):
+            return super().loss(params, statistics)
+        c, W = self.parts(params)
+        error = jnp.concatenate([c[:-1], c @ W])[None] - statistics.optimum
+        return statistics.floor + jnp.sum((error @ statistics.xx) * error)

@@ -1,0 +1,50 @@
+"""A neuron: φ(x; u) = σ(u · x); with `bias` it also sees a constant 1, as the last entry of u.
+
+Where σ is a power, σ(z) = z^p, the net sees the data only through moments: f = W x^{⊗p} with W = Σ_i v_i u_i^{⊗p}.
+"""
+
+from typing import final
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from saddlescope.nets.activation import Activation
+from saddlescope.nets.unit import Unit
+from saddlescope.refusal import refuse_unless, refuse_unless_kind
+
+
+@final
+class Neuron(Unit):
+    activation: Activation
+    bias: bool = eqx.field(default=False, static=True)
+
+    def __check_init__(self):
+        refuse_unless_kind(self.activation, Activation, "`activation` must be one of saddlescope.nets, such as ReLU()")
+        refuse_unless(isinstance(self.bias, bool), f"`bias` must be True or False; got {self.bias!r}.")
+
+    def sizes(self, inputs, outputs):
+        return inputs + self.bias, outputs
+
+    def __call__(self, x, u):
+        if self.bias:
+            x = jnp.concatenate([x, jnp.ones_like(x[:, :1])], axis=1)
+        return self.activation(x @ u.T)
+
+    @property
+    def power(self):
+        """p, where the net sees the data through moments."""
+        return None if self.bias else self.activation.power
+
+    def features(self, x):
+        return None if self.power is None else tensor_power(x, self.power)
+
+    def maps(self, u, features):
+        return tensor_power(u, self.power)[:, None]
+
+
+def tensor_power(rows, power):
+    """Each row's x^{⊗p}, flattened."""
+    product = rows
+    for _ in range(power - 1):
+        product = (product[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
+    return product
