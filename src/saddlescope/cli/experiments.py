@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from saddlescope.cli.app import OUT, Axis, Out, Quiet, app, fail
+from saddlescope.refusal import refuse_unless
 
 
 @app.command("list")
@@ -33,6 +34,7 @@ def run(
     out: Out = Path(OUT),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object an experiment.")] = False,
     workers: Annotated[int, typer.Option(help="Worker processes, one thread each.")] = 1,
+    movie: Annotated[bool, typer.Option("--movie", help="Also an animation: mp4 with an encoder, else gif.")] = False,
     quiet: Quiet = False,
 ):
     """Run experiments, judge their claims, and write results, figure and page.
@@ -44,6 +46,8 @@ def run(
     Examples:
 
       saddlescope run simplicity.fig1b --quick
+
+      saddlescope run simplicity.fig1 --movie
 
       saddlescope run simplicity --seeds 5 --workers 2 --out results
 
@@ -58,11 +62,14 @@ def run(
     axes = parse_axes(axis or [], seeds)
     for name in chosen:  # refuse before the first run, not after the last
         find(name).check_axes(axes)
+        find(name).check_needs({**getattr(find(name), scale), **axes})
+        refuse_unless(not movie or find(name).movie is not None, f"{name} has no movie; simplicity.fig1 has one.")
     for name in chosen:
         try:
             folder, verdicts = run_to_folder(name, scale, axes, out, workers, quiet)
         except KeyboardInterrupt:
             fail("stopped; the same command goes on from the runs that are done.", 130)
+        film = movie_of(name, folder) if movie else None
         differs += (found := [] if axes else differences(name, scale, verdicts))
         if as_json:
             shown = [{"sentence": v.sentence, "where": v.where, "holds": v.holds, "verdict": v.word,
@@ -73,6 +80,7 @@ def run(
                               "verdicts": shown}))  # fmt: skip
         else:
             tell(name, scale, folder, verdicts)
+            print(*([f"  movie: {film}"] if film else []), sep="", end="\n" * bool(film))
     write_contents(out)
     end(differs)
 
@@ -91,6 +99,34 @@ def end(differs):
     for sentence in differs:
         print(f"saddlescope: not as recorded: {sentence}", file=sys.stderr)
     raise typer.Exit(1 if differs else 0)
+
+
+def movie_of(key, folder):
+    from saddlescope.experiment import find
+    from saddlescope.figures import save_movie, style
+    from saddlescope.store import load_results
+
+    movie = find(key).movie
+    assert movie is not None  # refused before the runs
+    with style():
+        return save_movie(movie(load_results(folder)), folder)
+
+
+@app.command()
+def explain(
+    folder: Annotated[Path, typer.Argument(help="A folder that `run` wrote, of runs whose weights were kept.")],
+    number: Annotated[int, typer.Option("--run", help="Which run, counted from 0.")] = 0,
+):
+    """Say of each plateau of a run what it is: effective width, nearest saddle, its level, when it ends.
+
+    Examples:
+
+      saddlescope explain saddlescope-results/simplicity.fig1 --run 40
+    """
+    from saddlescope.explanation import explain as explained
+    from saddlescope.store import load_results
+
+    print(explained(load_results(folder), number).text(), end="")
 
 
 @app.command()

@@ -21,12 +21,13 @@ class Moments(eqx.Module):
     """All that a linear map sees of the data under squared loss, written around its optimum.
 
     L(W) = floor + tr (W - optimum) xx (W - optimum)ᵀ, with xx = ⟨x xᵀ⟩ and optimum = ⟨y xᵀ⟩ xx⁺. The floor is summed
-    from residuals, not subtracted, so small losses keep their digits.
+    from residuals, not subtracted, so small losses keep their digits. Of a population, x may stand for x^{⊗degree}.
     """
 
     optimum: Float[Array | np.ndarray, "output input"]
     xx: Float[Array | np.ndarray, "input input"]
     floor: Float[Array | np.ndarray, ""]
+    degree: int = eqx.field(default=1, static=True)
 
     @property
     def yx(self):

@@ -1,0 +1,66 @@
+"""Two kinds of handwritten digits, told apart: pixels in [0, 1], one-hot targets (simplicity paper, Fig. 3, Table 1).
+
+`dataset` is "mnist" (28 × 28, fetched once by `saddlescope data mnist`) or "small" (the 8 × 8 digits that ship with
+scikit-learn). All training images of the two digits, in their order; nothing is centred.
+"""
+
+from functools import cache
+from typing import final
+
+import equinox as eqx
+import numpy as np
+
+from saddlescope.datasets import COUNTS, load_mnist
+from saddlescope.identity import whole
+from saddlescope.refusal import refuse_unless
+from saddlescope.tasks.task import Samples, Task
+
+SIDES = {"mnist": 28, "small": 8}
+
+
+@cache
+def all_images(dataset):
+    """Pixels, labels, and the largest value of a pixel."""
+    if dataset == "mnist":
+        arrays = load_mnist()
+        return arrays["train_x"], arrays["train_y"], 255.0
+    from sklearn.datasets import load_digits  # two seconds to import
+
+    digits = load_digits()
+    return digits.data, digits.target, 16.0
+
+
+@final
+class DigitPair(Task):
+    first: int = eqx.field(static=True, converter=whole)
+    second: int = eqx.field(static=True, converter=whole)
+    dataset: str = eqx.field(default="mnist", static=True)
+
+    def __check_init__(self):
+        refuse_unless(
+            {self.first, self.second} <= set(range(10)) and self.first != self.second,
+            f"A pair is two different digits from 0 to 9; got {self.first} and {self.second}.",
+        )
+        refuse_unless(self.dataset in SIDES, f"`dataset` must be one of {', '.join(SIDES)}; got {self.dataset!r}.")
+
+    @property
+    def inputs(self):
+        return SIDES[self.dataset] ** 2
+
+    @property
+    def outputs(self):
+        return 2
+
+    @property
+    def size(self):
+        return COUNTS[self.first] + COUNTS[self.second] if self.dataset == "mnist" else len(self.images()[1])
+
+    def images(self):
+        """Pixels and labels of the two digits."""
+        x, y, top = all_images(self.dataset)
+        chosen = (y == self.first) | (y == self.second)
+        return x[chosen] / top, y[chosen]
+
+    def data(self, rng):
+        x, y = self.images()
+        return Samples(x, np.stack([y == self.first, y == self.second], axis=1).astype(float))

@@ -1,0 +1,60 @@
+"""In-context linear regression: from N pairs (x_n, w·x_n) and a query x_q, say w·x_q (simplicity paper, Fig. 1F).
+
+x ~ N(0, diag(variances)), w ~ N(0, I), a new w for every sample. A sample is X, (D + 1) × (N + 1), row by row: the
+tokens (x_n, w·x_n), and the query (x_q, 0) last.
+"""
+
+from typing import final
+
+import equinox as eqx
+import numpy as np
+
+from saddlescope.identity import whole
+from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.tasks.task import Samples, Task
+
+
+def numbers(given) -> tuple[float, ...]:
+    try:
+        return tuple(float(v) for v in given)
+    except (TypeError, ValueError):
+        raise Refusal(f"`variances` is a row of numbers, one a dimension; got {given!r}.") from None
+
+
+@final
+class InContextRegression(Task):
+    variances: tuple[float, ...] = eqx.field(converter=numbers)
+    context: int = eqx.field(static=True, converter=whole)
+    samples: int = eqx.field(static=True, converter=whole)
+
+    def __check_init__(self):
+        refuse_unless(
+            len(self.variances) > 0 and all(0 < v < np.inf for v in self.variances),
+            f"`variances` must be positive, one a dimension; got {self.variances}.",
+        )
+        for name, n in (("context", self.context), ("samples", self.samples)):
+            refuse_unless(isinstance(n, int) and n > 0, f"`{name}` must be a positive whole number; got {n}.")
+
+    @property
+    def dimension(self):
+        return len(self.variances)
+
+    @property
+    def inputs(self):
+        return (self.dimension + 1) * (self.context + 1)
+
+    @property
+    def outputs(self):
+        return 1
+
+    @property
+    def size(self):
+        return self.samples
+
+    def data(self, rng):
+        w = rng.standard_normal((self.samples, self.dimension))
+        x = rng.standard_normal((self.samples, self.dimension, self.context + 1)) * np.sqrt(self.variances)[:, None]
+        y = np.einsum("sd,sdn->sn", w, x)
+        known = np.concatenate([y[:, :-1], np.zeros((self.samples, 1))], axis=1)
+        X = np.concatenate([x, known[:, None]], axis=1)
+        return Samples(X.reshape(self.samples, -1), y[:, -1:])
