@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.signal import find_peaks
 
-from saddlescope.nets import LinearUnits, ReLU, Units
+from saddlescope.nets import Neuron, ReLU, Units, linear_units
 from saddlescope.optimisers import GradientDescent
 from saddlescope.setting import Setting
 from saddlescope.tasks import LinearTeacher, Points
@@ -18,7 +18,7 @@ EYE2, COVARIANCE = ((1, 0), (0, 1)), ((1, 1), (1, 4))  # Fig. 1B
 
 def linear_setting(matrix=EYE2, covariance=COVARIANCE, units=50, scale=1e-6, lr=0.01, **more):
     """A linear net on the population of a teacher, for 2000 steps; other parts by keyword."""
-    net = LinearUnits(units, scale)
+    net = linear_units(units, scale)
     given: dict[str, Any] = dict(
         task=LinearTeacher(matrix, covariance), net=net, optimiser=GradientDescent(lr), steps=2000
     )
@@ -26,7 +26,7 @@ def linear_setting(matrix=EYE2, covariance=COVARIANCE, units=50, scale=1e-6, lr=
 
 
 def relu_setting(x, y, units=50, scale=1e-6, lr=0.01, steps=2000, seed=0):
-    return Setting(Points(x, y), Units(units, ReLU(), scale), GradientDescent(lr), steps=steps, seed=seed)
+    return Setting(Points(x, y), Units(units, Neuron(ReLU()), scale), GradientDescent(lr), steps=steps, seed=seed)
 
 
 def descend_linear(setting):

@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 from scipy.stats import ortho_group
 from theory.descent import COVARIANCE, EYE2, descend_linear, fastest_falls, linear_setting, passes
 
-from saddlescope.nets import Tanh, Units
+from saddlescope.nets import Neuron, Tanh, Units
 from saddlescope.optimisers import Adam, GradientDescent, GradientFlow, StepDecay
 from saddlescope.refusal import Refusal
 from saddlescope.tasks import LinearTeacher, Points
@@ -136,7 +136,7 @@ def test_refuses_what_linear_modes_refuse():
     for setting in (
         linear_setting(((1, 0), (0, 0)), EYE2),
         linear_setting(units=1),
-        linear_setting(task=task, net=Units(4, Tanh(), 0.1)),
+        linear_setting(task=task, net=Units(4, Neuron(Tanh()), 0.1)),
     ):
         with pytest.raises(Refusal):
             DropSchedule()(setting)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from theory.numpy_units import SIGMA, gradient, largest, outputs
 
-from saddlescope.nets import Tanh, Units
+from saddlescope.nets import Neuron, Tanh, Units
 from saddlescope.refusal import Refusal
 from saddlescope.theory import data_with_fixed_point
 
@@ -15,14 +15,15 @@ from saddlescope.theory import data_with_fixed_point
 @given(st.sampled_from(list(SIGMA)), st.integers(0, 2**32 - 1))
 def test_gradient_is_zero_there_and_only_there(activation, seed):
     rng = np.random.default_rng(seed)
-    net = Units(2, activation(), 1.0)
+    net = Units(2, Neuron(activation()), 1.0)
     params = net.init(rng, 3, 2)
     x = rng.standard_normal((20, 3))
     data = data_with_fixed_point(net, params, x, rng)
     np.testing.assert_array_equal(data.x, x)
     residual = np.asarray(data.y) - outputs(activation, params, x)
-    assert 0.3 < np.sqrt(np.mean(residual**2)) < 1.7  # about 1 each: not a fit
-    assert largest(gradient(activation, params, data)) < 1e-12
+    size = max(1, np.std(outputs(activation, params, x)))
+    assert 0.3 < np.sqrt(np.mean(residual**2)) / size < 1.7  # about as large as the outputs: not a fit
+    assert largest(gradient(activation, params, data)) < 1e-12 * size**2
     away = {name: w + 0.1 for name, w in params.items()}
     assert largest(gradient(activation, away, data)) > 1e-4
 
@@ -30,8 +31,8 @@ def test_gradient_is_zero_there_and_only_there(activation, seed):
 def test_the_numpy_gradient_is_that_of_finite_differences():
     """The yardstick itself, away from a fixed point."""
     rng = np.random.default_rng(0)
-    params = Units(2, Tanh(), 1.0).init(rng, 3, 2)
-    data = data_with_fixed_point(Units(2, Tanh(), 1.0), params, rng.standard_normal((20, 3)), rng)
+    params = Units(2, Neuron(Tanh()), 1.0).init(rng, 3, 2)
+    data = data_with_fixed_point(Units(2, Neuron(Tanh()), 1.0), params, rng.standard_normal((20, 3)), rng)
     params["u"][0, 1] += 0.3
 
     def loss(shift):
@@ -45,7 +46,7 @@ def test_the_numpy_gradient_is_that_of_finite_differences():
 
 def test_refuses_samples_that_leave_no_residual():
     rng = np.random.default_rng(0)
-    net = Units(2, Tanh(), 1.0)  # 2 units × (3 inputs + 2 outputs) = 10 parameters
+    net = Units(2, Neuron(Tanh()), 1.0)  # 2 units × (3 inputs + 2 outputs) = 10 parameters
     params = net.init(rng, 3, 2)
     with pytest.raises(Refusal, match="10 outputs leave no residual free of 10 parameters"):
         data_with_fixed_point(net, params, rng.standard_normal((5, 3)), rng)

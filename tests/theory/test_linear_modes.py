@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 from theory.descent import linear_setting, random_problem
 
-from saddlescope.nets import Tanh, Units
+from saddlescope.nets import Neuron, Tanh, Units
 from saddlescope.refusal import Refusal
 from saddlescope.tasks import LinearTeacher
 from saddlescope.theory.linear_modes import linear_modes
@@ -63,4 +63,4 @@ def test_refuses_fewer_units_than_modes():
 def test_refuses_a_net_that_is_not_linear():
     task = LinearTeacher(((1, 0), (0, 1)), ((1, 0), (0, 1)), samples=8)
     with pytest.raises(Refusal, match="linear nets"):
-        linear_modes(linear_setting(task=task, net=Units(4, Tanh(), 0.1)))
+        linear_modes(linear_setting(task=task, net=Units(4, Neuron(Tanh()), 0.1)))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from theory.descent import COVARIANCE, EYE2, descend_linear, linear_setting, random_problem
 
-from saddlescope.nets import Tanh, Units
+from saddlescope.nets import Neuron, Tanh, Units
 from saddlescope.optimisers import GradientDescent
 from saddlescope.refusal import Refusal
 from saddlescope.tasks import LinearTeacher, Points
@@ -82,7 +82,7 @@ def test_refuses_what_it_does_not_cover():
     for sentence, setting in (
         ("never escapes", linear_setting(((1, 0), (0, 0)), EYE2)),
         ("cannot learn", linear_setting(units=1)),
-        ("linear nets", linear_setting(task=task, net=Units(4, Tanh(), 0.1))),
+        ("linear nets", linear_setting(task=task, net=Units(4, Neuron(Tanh()), 0.1))),
         ("without momentum", linear_setting(optimiser=GradientDescent(0.01, momentum=0.9))),
         ("full-batch", linear_setting(task=task, batch=8, steps=None, epochs=10)),
     ):

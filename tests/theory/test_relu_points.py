@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from theory.descent import descend_relu, passes, relu_setting, waits_at
 
-from saddlescope.nets import ReLU, Tanh, Units
+from saddlescope.nets import Neuron, ReLU, Tanh, Units
 from saddlescope.optimisers import GradientDescent
 from saddlescope.refusal import Refusal
 from saddlescope.setting import Setting
@@ -68,7 +68,7 @@ def test_refuses_a_target_of_zero():
         OrthogonalPoints()(relu_setting(PAPER[0], ((1,), (0,))))
 
 
-@pytest.mark.parametrize("net", [Units(50, ReLU(), 1e-6, bias=True), Units(50, Tanh(), 1e-6)])
+@pytest.mark.parametrize("net", [Units(50, Neuron(ReLU(), bias=True), 1e-6), Units(50, Neuron(Tanh()), 1e-6)])
 def test_refuses_other_nets(net):
     with pytest.raises(Refusal, match="ReLU units without bias"):
         OrthogonalPoints()(Setting(Points(*PAPER), net, GradientDescent(0.01), steps=10))
@@ -82,7 +82,7 @@ def test_refuses_several_outputs():
 def test_refuses_a_teacher_s_samples():
     task = LinearTeacher(((1, 0),), ((1, 0), (0, 1)), samples=2)
     with pytest.raises(Refusal, match="not orthogonal"):
-        OrthogonalPoints()(Setting(task, Units(50, ReLU(), 1e-6), GradientDescent(0.01), steps=10))
+        OrthogonalPoints()(Setting(task, Units(50, Neuron(ReLU()), 1e-6), GradientDescent(0.01), steps=10))
 
 
 @pytest.mark.parametrize("change", [
@@ -91,7 +91,7 @@ def test_refuses_a_teacher_s_samples():
 ], ids=["momentum", "minibatch"])  # fmt: skip
 def test_refuses_other_ways_to_step(change):
     with pytest.raises(Refusal, match="full-batch gradient descent"):
-        OrthogonalPoints()(Setting(Points(*PAPER), Units(50, ReLU(), 1e-6), **change))
+        OrthogonalPoints()(Setting(Points(*PAPER), Units(50, Neuron(ReLU()), 1e-6), **change))
 
 
 # ---- Defects at the time of writing: each fails until the theory is mended, or refuses. ----

@@ -9,6 +9,7 @@ from typing import final
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from saddlescope.identity import Part
 from saddlescope.observables.observable import Observable
@@ -18,7 +19,7 @@ from saddlescope.refusal import refuse_unless
 
 class WidthRule(Part):
     @abstractmethod
-    def __call__(self, theta: jax.Array) -> jax.Array:
+    def __call__(self, theta: jax.Array | np.ndarray) -> jax.Array:
         """The count, from one row a unit."""
 
 

@@ -1,14 +1,26 @@
 """What the papers predict, as executable statements with their domains."""
 
 from saddlescope.theory.drop_schedule import DropSchedule
-from saddlescope.theory.embedding import add_zero_unit
+from saddlescope.theory.escape_time import escape_steps
 from saddlescope.theory.fixed_point import data_with_fixed_point
+from saddlescope.theory.kinds import KINDS, Equal, Kind, Rays, Silent, Span, embed, manifold_residual, reduce
+from saddlescope.theory.linear_fixed_points import LinearFixedPoints
 from saddlescope.theory.linear_levels import LinearLevels
+from saddlescope.theory.linear_system import LinearSystem
+from saddlescope.theory.narrow_levels import NarrowLevels
+from saddlescope.theory.nearest import nearest_embedded
 from saddlescope.theory.prediction import Prediction
+from saddlescope.theory.properties import properties
+from saddlescope.theory.quadratic import QuadraticDrops, explosion_steps, explosion_time
 from saddlescope.theory.reduced_width import ReducedWidth
+from saddlescope.theory.relax import relax
 from saddlescope.theory.relu_points import OrthogonalPoints
+from saddlescope.theory.saddle import perturbed, saddle
+from saddlescope.theory.silent_rate import silent_rate
 
 __all__ = [
-    "DropSchedule", "LinearLevels", "OrthogonalPoints", "Prediction", "ReducedWidth", "add_zero_unit",
-    "data_with_fixed_point",
+    "KINDS", "DropSchedule", "Equal", "Kind", "LinearFixedPoints", "LinearLevels", "LinearSystem", "NarrowLevels",
+    "OrthogonalPoints", "Prediction", "QuadraticDrops", "Rays", "ReducedWidth", "Silent", "Span",
+    "data_with_fixed_point", "embed", "escape_steps", "explosion_steps", "explosion_time", "manifold_residual",
+    "nearest_embedded", "perturbed", "properties", "reduce", "relax", "saddle", "silent_rate",
 ]  # fmt: skip

@@ -12,16 +12,16 @@ from typing import final
 
 import numpy as np
 
-from saddlescope.nets import LinearUnits
 from saddlescope.refusal import refuse_unless
 from saddlescope.tasks.task import Moments
+from saddlescope.theory.linear_modes import is_linear
 from saddlescope.theory.prediction import Prediction
 
 
 @final
 class LinearLevels(Prediction):
     def __call__(self, setting):
-        refuse_unless(isinstance(setting.net, LinearUnits), "Lemma 6 speaks of two-layer linear nets: use LinearUnits.")
+        refuse_unless(is_linear(setting.net), "Lemma 6 speaks of two-layer linear nets: use linear_units.")
         return {"plateau_level": ("stage", levels(Moments.of(setting.data()), setting.net.units))}
 
 

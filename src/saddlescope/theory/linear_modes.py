@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from saddlescope.nets import LinearUnits
+from saddlescope.nets import Neuron, Units
 from saddlescope.refusal import refuse_unless
 from saddlescope.tasks.task import Moments
 
@@ -23,8 +23,12 @@ class LinearModes:
     moments: Moments
 
 
+def is_linear(net) -> bool:
+    return isinstance(net, Units) and isinstance(net.unit, Neuron) and net.unit.power == 1
+
+
 def linear_modes(setting) -> LinearModes:
-    refuse_unless(isinstance(setting.net, LinearUnits), "This theory speaks of two-layer linear nets: use LinearUnits.")
+    refuse_unless(is_linear(setting.net), "This theory speaks of two-layer linear nets: use linear_units.")
     moments = Moments.of(setting.data())
     q, s, rt = np.linalg.svd(np.asarray(moments.yx), full_matrices=False)
     refuse_unless(

@@ -14,7 +14,7 @@ from typing import final
 
 import numpy as np
 
-from saddlescope.nets import ReLU, Units
+from saddlescope.nets import Neuron, ReLU, Units
 from saddlescope.refusal import refuse_unless
 from saddlescope.theory.drop_schedule import plain_descent
 from saddlescope.theory.prediction import Prediction
@@ -36,10 +36,16 @@ class OrthogonalPoints(Prediction):
         return {"half_strength_step": ("sample", half), "plateau_level": ("stage", left)}
 
 
+def is_relu(net):
+    """Neurons without bias."""
+    unit = net.unit if isinstance(net, Units) else None
+    return isinstance(unit, Neuron) and isinstance(unit.activation, ReLU) and not unit.bias
+
+
 def orthogonal_points(setting):
     net, data = setting.net, setting.data()
     refuse_unless(
-        isinstance(net, Units) and isinstance(net.activation, ReLU) and not net.bias and setting.task.outputs == 1,
+        is_relu(net) and setting.task.outputs == 1,
         "This theory is of ReLU units without bias and with one output.",
     )
     x, y = np.asarray(data.x), np.asarray(data.y)[:, 0]

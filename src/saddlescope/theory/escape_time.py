@@ -1,0 +1,52 @@
+"""When the next drop comes: the weights' growth in the residual of a fixed point, held still (predictions of ours).
+
+Near a fixed point f* the small parts of the weights feel only the residual r = y - f*: they follow the gradient of
+2 ⟨r · Σ_i φ(x; u_i) v_i⟩. For units linear in u that is Theorem 4's linear system, for quadratic ones Proposition 5's,
+for any other the same with its own φ. The drop comes when what has grown would, in a residual that stays as it is, gain
+as much as the whole drop does: for a linear mode that is where its logistic curve lets the loss fall fastest, exactly.
+
+Holds where the plateau is long against the drop. Counted in steps of gradient descent, one explicit step each.
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from saddlescope.tasks.task import Moments
+
+
+def correlation(net, params, point, statistics):
+    """2 ⟨r · f(x; params)⟩ with r the residual at `point`: what a small change of the map gains."""
+    if isinstance(statistics, Moments):
+        W, at = (net.matrix(p, len(statistics.xx)) for p in (params, point))
+        return 2 * jnp.sum(((statistics.optimum - at) @ statistics.xx) * W)
+    residual = statistics.y - net(point, statistics.x)
+    return 2 * jnp.mean(jnp.sum(residual * net(params, statistics.x), axis=-1))
+
+
+@eqx.filter_jit
+def grow(net, params, point, statistics, lr, goal, most):
+    """Steps of ascent on the correlation until what was gained reaches the goal, or `most` steps."""
+    start = correlation(net, params, point, statistics)
+
+    def step(state):
+        n, p = state
+        g = jax.grad(correlation, argnums=1)(net, p, point, statistics)
+        return n + 1, jax.tree.map(lambda a, b: a + lr * b, p, g)
+
+    def more(state):
+        n, p = state
+        gained = correlation(net, p, point, statistics) - start
+        return (n < most) & (gained < goal) & jnp.isfinite(gained)
+
+    return jax.lax.while_loop(more, step, (jnp.asarray(0), params))
+
+
+def escape_steps(net, params, point, statistics, lr, fall, most=10**6):
+    """Steps until the drop, from weights near the fixed point `point`; infinite if not within `most`. `fall` is how far
+    the loss will fall: to the level of one unit more."""
+    as_arrays = lambda tree: jax.tree.map(jnp.asarray, tree)  # noqa: E731
+    n, _ = grow(net, as_arrays(params), as_arrays(point), statistics, jnp.asarray(lr), jnp.asarray(fall),
+                jnp.asarray(most))  # fmt: skip
+    return float(n) if int(n) < most else np.inf

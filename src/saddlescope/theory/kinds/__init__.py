@@ -1,0 +1,11 @@
+"""The four ways in which a wide net is a narrow one: equal units, silent units, rays, a span (Theorems 1 and 3)."""
+
+from saddlescope.theory.kinds.equal import Equal
+from saddlescope.theory.kinds.kind import Kind, embed, manifold_residual, reduce
+from saddlescope.theory.kinds.rays import Rays
+from saddlescope.theory.kinds.silent import Silent
+from saddlescope.theory.kinds.span import Span
+
+KINDS: tuple[Kind, ...] = (Silent(), Rays(), Span(), Equal())
+
+__all__ = ["KINDS", "Equal", "Kind", "Rays", "Silent", "Span", "embed", "manifold_residual", "reduce"]

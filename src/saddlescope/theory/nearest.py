@@ -1,0 +1,63 @@
+"""The embedded fixed point nearest to given weights, and how far it is (a prediction of ours).
+
+Reduce the weights to a narrow net, let it relax to its fixed point, embed that again as near to the weights as can be.
+A visited saddle is close; weights that only drift slowly are not. Where no fixed point is found, `fixed` says so.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from saddlescope.nets import Units
+from saddlescope.refusal import refuse_unless
+from saddlescope.theory.kinds import KINDS, Kind, manifold_residual, reduce
+from saddlescope.theory.kinds.kind import numpy, stacked
+from saddlescope.theory.narrow_levels import narrow
+from saddlescope.theory.properties import properties
+from saddlescope.theory.relax import relax, settle
+from saddlescope.theory.saddle import Saddle, saddle
+
+FIXED = 1e-9  # a narrow net's gradient below this is that of a fixed point
+STILL = 1e-6  # the wide net's there, at most
+
+
+@dataclass(frozen=True)
+class Nearest:
+    kind: Kind
+    width: int
+    residual: float  # distance from the manifold, as a share of the weights
+    distance: float  # distance from the embedded fixed point, as a share of the weights
+    level: float  # the narrow net's loss
+    saddle: Saddle  # the wide net's loss, gradient and curvature there
+    point: dict  # the wide net's weights there
+    map: dict  # the narrow net
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the point is a fixed point of the wide net, with the narrow net's loss."""
+        same = abs(self.saddle.loss - self.level) <= STILL * max(self.level, STILL)
+        return bool(same and self.saddle.gradient <= STILL)
+
+
+def nearest_embedded(net, params, statistics, width, inputs, outputs) -> Nearest:
+    """Of the kinds that the unit's measured properties allow, the one whose manifold is nearest."""
+    refuse_unless(isinstance(net, Units), "Embedded fixed points are sought of two-layer nets of units: use Units.")
+    params, p = numpy(params), properties(net.unit, inputs, outputs)
+    theta = stacked(params)
+    refuse_unless(np.isfinite(theta).all() and np.any(theta), "The weights must be finite, and not all of them zero.")
+    kinds = [k for k in KINDS if k.fits(p)]
+    kind = min(kinds, key=lambda k: (round(manifold_residual(params, k, width), 6), kinds.index(k)))
+    start, own = reduce(params, kind, width), narrow(net, width)
+    found = [relax(own, start, statistics), settle(own, start, statistics)]
+    fixed = [(small, level) for small, level, slope in found if slope < FIXED] or [found[0][:2]]
+    lifted = [(kind.lift(small, params), small, level) for small, level in fixed]
+    point, small, level = min(lifted, key=lambda f: gap(params, f[0]))
+    about = saddle(net, point, statistics)
+    if p.positively and not p.homogeneous and np.any(np.all(point["u"] == 0, axis=1)):
+        about = replace(about, kind="not smooth")  # ReLU has no Hessian where u = 0
+    return Nearest(kind, width, manifold_residual(params, kind, width), gap(params, point), level, about, point, small)
+
+
+def gap(params, point):
+    theta = stacked(params)
+    return float(np.linalg.norm(theta - stacked(point)) / np.linalg.norm(theta))

@@ -1,0 +1,126 @@
+"""A unit of a quadratic net in a residual held still (simplicity paper, Proposition 5 and App. H.2).
+
+v̇ = Σ_k s_k a_k², ȧ_k = s_k v a_k, with s_k the eigenvalues of Σ_yZ and a_k = r_k·u / √2 (Eq. 48; a step is 4 lr of its
+time). With x = ∫ v dt: a_k = a_k(0) e^{s_k x} and v² = E(x) = v(0)² + Σ a_k(0)² (e^{2 s_k x} - 1) (Eq. 50–54), so that
+t = ∫ dx / v. The paper's Eq. 55 and 56 follow v while it keeps its sign. E is convex; where it has a zero x_t on the
+way, v turns there and x goes back: t_∞ is then the integral to x_t and the one from x_t the other way (ours).
+
+Holds for units quadratic in u with one output, while the residual is that of a fixed point.
+"""
+
+from typing import final
+
+import numpy as np
+from scipy.integrate import quad
+from scipy.optimize import brentq
+
+from saddlescope.nets import Neuron, Square, Units
+from saddlescope.refusal import refuse_unless
+from saddlescope.theory.drop_schedule import plain_descent
+from saddlescope.theory.prediction import Prediction
+
+FAR = 345.0  # e^{2 FAR} is nearly the largest float
+
+
+def modes(sigma, u):
+    """s_k, and a_k of every unit (unit × mode)."""
+    s, r = np.linalg.eigh(sigma)
+    return s, np.asarray(u) @ r / np.sqrt(2)
+
+
+def explosion_time(v, a, s) -> float:
+    """t_∞ of one unit in the time of Eq. 48, sign flips included; infinite where it never grows without bound."""
+    v, a, s = float(v), np.asarray(a, float), np.asarray(s, float)
+    a, s = a[(a != 0) & (s != 0)], s[(a != 0) & (s != 0)]
+    if not s.size:
+        return np.inf
+    size, fastest = np.sqrt(v**2 + a @ a), np.abs(s).max()
+    return in_units(v / size, a / size, s / fastest) / (size * fastest)  # time scales as their inverse
+
+
+def in_units(v, a, s):
+    """t_∞ where the unit and the fastest mode are of size one."""
+    if v < 0 or (v == 0 and s @ a**2 < 0):  # the mirror image
+        v, s = -v, -s
+    ahead = lambda x: v**2 + a**2 @ np.expm1(2 * s * np.asarray(x))  # noqa: E731
+    turn = turning_point(ahead, a, s)
+    if turn is None:
+        return time_between(ahead, s, a)
+    steep = abs(2 * a**2 * s @ np.exp(2 * s * turn))
+    there = from_end(ahead, turn, turn / 2, steep) + from_end(ahead, 0.0, turn / 2)
+    back = lambda x: ahead(turn - x)  # noqa: E731
+    return there + time_between(back, -s, a * np.exp(s * turn), steep)
+
+
+def turning_point(E, a, s):
+    """The first zero of the convex E ahead of 0, or None."""
+    slope = lambda x: a**2 * s @ np.exp(2 * s * x)  # noqa: E731
+    if slope(0.0) >= 0:
+        return None
+    far = 1.0
+    while slope(far) < 0 and E(far) > 0 and far * np.abs(s).max() < FAR:
+        far *= 2
+    lowest = brentq(slope, 0, far) if slope(far) > 0 else far
+    return float(brentq(E, 0, lowest, xtol=1e-15, rtol=1e-14)) if E(lowest) < 0 else None  # type: ignore[arg-type]
+
+
+def time_between(E, s, a, steep=0.0):
+    """∫ dx / √E from 0 to infinity; infinite if E stays bounded. `steep`: E's slope at 0, where E is zero there."""
+    growing = (s > 0) & (a != 0)
+    if not growing.any():
+        return np.inf
+    fast = s[growing].max()
+    # In y = e^{-fast x} the tail is finite: dx = -dy / (fast y), and √E ~ 1/y.
+    far = 3.0 / fast
+    if steep or (low := lowest_point(s, a, far)) is None:
+        near = from_end(E, 0.0, far, steep)
+    else:  # v may nearly turn there: a narrow peak
+        near = from_end(E, 0.0, low / 2) + from_end(E, low, low / 2) + from_end(E, low, far)
+    tail = quad(lambda y: 1 / (fast * y * np.sqrt(E(-np.log(y) / fast))), 0, np.exp(-fast * far), limit=500, epsabs=0,
+                epsrel=1e-11)[0]  # fmt: skip
+    return near + tail
+
+
+def explosion_steps(setting, params):
+    """Steps of descent until each unit of given weights explodes, in the residual that these weights leave."""
+    lr = plain_descent(setting)
+    s, a = modes(residual_correlation(setting, params), params["u"])
+    return np.array([explosion_time(v, row, s) for v, row in zip(params["v"][:, 0], a, strict=True)]) / (4 * lr)
+
+
+def from_end(E, x, y, steep=0.0):
+    """∫ dx / √E between two points, either way, where E may be small at the first: in w = √|x' - x|. Where E is zero
+    there it rises at least as its slope says, being convex: this keeps rounding out of the root."""
+    toward = np.sign(y - x)
+    inner = lambda w: 2 * w / np.sqrt(max(E(x + toward * w**2), steep * w**2))  # noqa: E731
+    return quad(inner, 0, np.sqrt(abs(y - x)), limit=500, epsabs=0, epsrel=1e-11)[0]
+
+
+def lowest_point(s, a, far):
+    """Where the convex E is least, if that is between 0 and `far`; else None."""
+    slope = lambda x: a**2 * s @ np.exp(2 * s * x)  # noqa: E731
+    return float(brentq(slope, 0, far)) if slope(0.0) < 0 < slope(far) else None  # type: ignore[arg-type]
+
+
+@final
+class QuadraticDrops(Prediction):
+    """The first drop of a quadratic net from its initial draw: the unit with the least t_∞."""
+
+    def __call__(self, setting):
+        steps = explosion_steps(setting, setting.initial())
+        return {"explosion_step": ("unit", steps), "first_drop_step": ("first", np.array([steps.min()]))}
+
+
+def residual_correlation(setting, params):
+    """Σ_rZ = ⟨(y - f) x xᵀ⟩ of a quadratic net."""
+    unit = setting.net.unit if isinstance(setting.net, Units) else None
+    refuse_unless(
+        isinstance(unit, Neuron)
+        and isinstance(unit.activation, Square)
+        and not unit.bias
+        and setting.task.outputs == 1,
+        "This theory is of quadratic neurons without bias and with one output.",
+    )
+    moments = setting.net.statistics(setting.data())
+    left = np.asarray((moments.optimum - setting.net.matrix(params, len(moments.xx))) @ moments.xx)[0]
+    return left.reshape(setting.task.inputs, -1)

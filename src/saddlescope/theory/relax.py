@@ -1,0 +1,59 @@
+"""Fixed points of a narrow net near given weights: the minimum they relax to, and the one that Newton's method finds.
+
+At a plateau the wide net imitates such a point: a minimum of a net as narrow as its effective width, or a saddle of it,
+as on a ridge between two minima. Both methods use the exact Hessian and take the shortest way along a flat valley, such
+as that of a unit's scale.
+"""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+from scipy.optimize import minimize
+
+TRUST, LONGEST = 0.1, 0.5  # of the weights' norm: the first step, and any
+PATIENCE = 10  # steps without a smaller gradient
+
+
+@eqx.filter_jit
+def curvature(net, params, statistics):
+    """Loss, gradient and Hessian in the parameters as one row."""
+    flat, restore = ravel_pytree(params)
+    loss = lambda p: net.loss(restore(p), statistics)  # noqa: E731
+    return loss(flat), jax.grad(loss)(flat), jax.hessian(loss)(flat)
+
+
+def relax(net, params, statistics, rounds=500):
+    """(params, loss, largest gradient) of the local minimum below `params`."""
+    flat, restore = ravel_pytree(jax.tree.map(jnp.asarray, params))
+    size, seen = float(np.linalg.norm(flat)), {}
+
+    def at(p):
+        if (key := p.tobytes()) not in seen:
+            seen.clear()
+            seen[key] = [np.asarray(a) for a in curvature(net, restore(jnp.asarray(p)), statistics)]
+        return seen[key]
+
+    options = {"initial_trust_radius": TRUST * size, "max_trust_radius": LONGEST * size, "gtol": 1e-10,
+               "maxiter": rounds}  # fmt: skip
+    best = minimize(lambda p: float(at(p)[0]), np.asarray(flat), jac=lambda p: at(p)[1], hess=lambda p: at(p)[2],
+                    method="trust-exact", options=options).x  # fmt: skip
+    return settle(net, restore(jnp.asarray(best)), statistics, rounds=3)
+
+
+def settle(net, params, statistics, rounds=50):
+    """(params, loss, largest gradient) where Newton's steps of least length lead; the gradient says whether they do."""
+    flat, restore = ravel_pytree(jax.tree.map(jnp.asarray, params))
+    p, longest = np.asarray(flat), LONGEST * float(np.linalg.norm(flat))
+    best, since = (np.inf, p, np.nan), 0
+    for _ in range(rounds + 1):
+        value, g, H = map(np.asarray, curvature(net, restore(jnp.asarray(p)), statistics))
+        slope = float(np.abs(g).max())
+        best, since = ((slope, p, float(value)), 0) if slope < best[0] else (best, since + 1)
+        if since > PATIENCE or not np.isfinite(slope):
+            break
+        step = np.linalg.pinv(H, rcond=1e-8, hermitian=True) @ g
+        p = p - step * min(1, longest / max(float(np.linalg.norm(step)), 1e-300))
+    slope, p, value = best
+    return jax.tree.map(np.asarray, restore(jnp.asarray(p))), value, slope
