@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from saddlescope.claims import Claim, judge
     from saddlescope.experiment import Experiment
+    from saddlescope.explanation import explain
     from saddlescope.results import Results
     from saddlescope.setting import Setting
     from saddlescope.stages import Stages, find_stages
@@ -26,12 +27,12 @@ for _name, _value in ONE_THREAD.items():
 # The public names and where they live. Imported when first used, so that `saddlescope --help` does not wait for JAX.
 HOMES = {
     "Claim": "claims", "Experiment": "experiment", "Results": "results", "Setting": "setting", "Stages": "stages",
-    "find_stages": "stages", "judge": "claims", "load_results": "store", "save_results": "store", "sweep": "sweeps",
-    "train": "training",
+    "explain": "explanation", "find_stages": "stages", "judge": "claims", "load_results": "store",
+    "save_results": "store", "sweep": "sweeps", "train": "training",
 }  # fmt: skip
 __all__ = [
-    "Claim", "Experiment", "Results", "Setting", "Stages", "find_stages", "judge", "load_results", "save_results",
-    "sweep", "train",
+    "Claim", "Experiment", "Results", "Setting", "Stages", "explain", "find_stages", "judge", "load_results",
+    "save_results", "sweep", "train",
 ]  # fmt: skip
 
 

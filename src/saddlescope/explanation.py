@@ -1,0 +1,170 @@
+"""Why a run sits on a plateau: for each one, what the weights are near to, what theory says of it, and when it ends.
+
+Works on any recorded run of a two-layer net of units under plain gradient descent whose weights were saved:
+`train(setting, (Parameters(),), every(…))`, or the folder of an experiment that keeps them. For a plateau: the
+effective width (by the rule that suits the unit's measured properties), the invariant manifold nearest to the weights
+and how far it is, the embedded fixed point nearest to them, its loss beside the measured level, its kind, and the step
+at which the weights' growth in its residual predicts the next drop, whether that was seen yet or not.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from saddlescope.nets import Units
+from saddlescope.observables import ByNorm, ByRank, ByRays
+from saddlescope.refusal import refuse_unless
+from saddlescope.results import Results
+from saddlescope.setting import Setting
+from saddlescope.stages import find_stages
+from saddlescope.tables import Table
+from saddlescope.theory import KINDS, Kind, Span, escape_steps, nearest_embedded, properties, reduce, relax, saddle
+from saddlescope.theory.drop_schedule import plain_descent
+from saddlescope.theory.narrow_levels import narrow
+
+COLUMNS = (
+    "plateau", "steps", "level", "width", "manifold", "off it", "fixed point at", "its level", "its kind", "next drop",
+    "predicted",
+)  # fmt: skip
+SMALL = 0.1  # of the largest unit; of the weights, for a fixed point to be near
+LEARNED = 1e-9  # of the first loss: nothing lies lower
+SILENT = 0.01  # a loss within this share of the zero map's is that of silent units
+BUDGETS = 20  # a drop is looked for as many budgets ahead
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Of one plateau. What could not be found is None."""
+
+    start: float
+    end: float
+    level: float
+    step: int | None = None  # of the weights that were read
+    width: int | None = None
+    kind: Kind | None = None
+    residual: float | None = None
+    distance: float | None = None
+    fixed_level: float | None = None
+    saddle: str | None = None
+    drop: float | None = None
+    predicted: float | None = None
+
+    @property
+    def manifold(self):
+        if self.step is None:
+            return "no weights saved on it"
+        return f"{self.kind.theorem} {type(self.kind).__name__.lower()}" if self.kind else "all silent"
+
+    def row(self, number):
+        return (number, f"{self.start:.0f}–{self.end:.0f}", self.level, self.width, self.manifold, self.residual,
+                self.distance, self.fixed_level, self.saddle, self.drop, self.predicted)  # fmt: skip
+
+
+def explain(results: Results | xr.Dataset, run: int = 0) -> Table:
+    """One row a plateau of one run. `run` is its number among results."""
+    data = one_of(results, run)
+    setting = Setting.from_json(str(data.setting.values))
+    title = f"Plateaus of {type(setting.net).__name__}, seed {setting.init_seed}"
+    return Table("plateaus", title, COLUMNS, [d.row(k + 1) for k, d in enumerate(diagnose(data))])
+
+
+def one_of(results, run) -> xr.Dataset:
+    refuse_unless(isinstance(results, Results | xr.Dataset), "`explain` takes a trained run, or results of such runs.")
+    if isinstance(results, Results):
+        n = results.measured.sizes["run"]
+        good = isinstance(run, int | np.integer) and 0 <= run < n
+        refuse_unless(good, f"There are {n} runs, numbered from 0; there is no run {run!r}.")
+        results = list(results.runs())[run][0]
+    refuse_unless(
+        "setting" in results and "loss" in results and results.setting.ndim == 0,
+        "`explain` takes a trained run, or results of trained runs.",
+    )
+    return results
+
+
+def diagnose(run: xr.Dataset) -> list[Diagnosis]:
+    """What `explain` prints, as values."""
+    setting = Setting.from_json(str(run.setting.values))
+    refuse_unless(isinstance(setting.net, Units), "`explain` knows two-layer nets of units: use Units.")
+    plain_descent(setting)  # refuses any other
+    refuse_unless(
+        "param_u" in run,
+        "The weights of this run were not saved: train it with `observe=(Parameters(),)` and `save_at=every(…)`.",
+    )
+    statistics = setting.net.statistics(setting.data())
+    stages = find_stages(run["loss"].values)
+    falls = [d.at for d in stages.drops if d.kind == "drop"]
+    return [of_one(setting, run, statistics, p, next((at for at in falls if at > p.at), None)) for p in stages.plateaus]
+
+
+def of_one(setting, run, statistics, plateau, drop):
+    plain = Diagnosis(plateau.start, plateau.end, plateau.level, drop=drop)
+    found = saved_weights(run, plateau)
+    if found is None:
+        return plain
+    step, params = found
+    p = properties(setting.net.unit, setting.task.inputs, setting.task.outputs)
+    point = {name: np.zeros_like(w) for name, w in params.items()}
+    at_zero = saddle(setting.net, point, statistics)
+    if p.silent and abs(at_zero.loss - plateau.level) < SILENT * at_zero.loss:
+        kind = next(k for k in KINDS if k.fits(p))
+        ahead = escape(setting, params, params, point, statistics, kind, 0, at_zero.loss)
+        smooth = p.homogeneous or not p.positively  # ReLU has no Hessian at zero
+        return Diagnosis(plateau.start, plateau.end, plateau.level, step, 0, None, 0.0, 0.0, at_zero.loss,
+                         at_zero.kind if smooth else "not smooth", drop, step + ahead)  # fmt: skip
+    return near_units(setting, statistics, plateau, drop, step, params, p, float(run["loss"].values[0]))
+
+
+def near_units(setting, statistics, plateau, drop, step, params, p, first):
+    """Of a plateau on which some units have grown."""
+    theta = np.concatenate([params["v"], params["u"]], axis=1)
+    width, norms = int(rule_for(p)(theta)), np.linalg.norm(theta, axis=1)
+    near = nearest_embedded(setting.net, params, statistics, width, setting.task.inputs, setting.task.outputs)
+    here = plateau.start, plateau.end, plateau.level, step, width, near.kind, near.residual
+    if not near.fixed:
+        return Diagnosis(*here, drop=drop, saddle="none found")
+    learned = near.level < LEARNED * first and near.distance < SMALL
+    free = params if isinstance(near.kind, Span) else {n: w[norms < SMALL * norms.max()] for n, w in params.items()}
+    ahead = None
+    if not learned and len(free["u"]):
+        ahead = step + escape(setting, params, free, near.point, statistics, near.kind, width, near.level)
+    return Diagnosis(*here, near.distance, near.level, "minimum" if learned else near.saddle.kind, drop, ahead)
+
+
+def escape(setting, params, free, point, statistics, kind, width, level):
+    """Steps to the next drop, from the weights that are free to grow; it ends where one unit more does, or a twentieth
+    lower where that net finds nothing better."""
+    if width >= len(params["u"]):
+        return np.inf
+    more = grown(reduce(params, kind, width + 1))
+    after = relax(narrow(setting.net, width + 1), more, statistics)[1]
+    fall, most = max(level - after, 0.05 * level), BUDGETS * setting.budget
+    return escape_steps(setting.net, free, point, statistics, setting.optimiser.lr, fall, most)
+
+
+def grown(params):
+    """With units that are still small at a size at which they would count."""
+    norms = np.sqrt((params["v"] ** 2).sum(1) + (params["u"] ** 2).sum(1))
+    whole = norms.max() if norms.max() > SMALL else 1.0
+    factor = np.maximum(1, 0.3 * whole / np.maximum(norms, 1e-300))[:, None]
+    return {name: factor * w for name, w in params.items()}
+
+
+def saved_weights(run, plateau):
+    """The weights saved on the plateau, nearest to where it is flattest, and their step; None where there are none."""
+    times = run["saved_step"].values
+    on = np.flatnonzero((times >= plateau.start) & (times <= plateau.end))
+    if not on.size:
+        return None
+    i = on[np.argmin(np.abs(times[on] - plateau.at))]
+    return int(times[i]), {name: run[f"param_{name}"].values[i] for name in ("u", "v")}
+
+
+def rule_for(p):
+    """How effective units are counted, by what φ is like."""
+    if p.linear:
+        return ByRank()
+    if p.order >= 2:
+        return ByNorm()
+    return ByRays()
