@@ -4,6 +4,7 @@ A claim that fails is a finding: it stays, with its numbers. A run that is not f
 about it, and `judge` states how many there were beside each verdict.
 """
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -108,7 +109,7 @@ def in_runs(error: RunError, within: float, what: str, share: float = 1.0):
         spread = f"; {what} {spread_of(found)}, allowed {within:g}" if found.size else f"; no {what} could be read"
         lost = len(errors) - found.size
         unread = f"; {lost} could not be compared" if found.size and lost else ""
-        return Finding(enough(good, len(errors), share), f"{counted(good, len(errors))}{spread}{unread}")
+        return rated(good, len(errors), f"{counted(good, len(errors))}{spread}{unread}", share)
 
     return check
 
@@ -122,18 +123,18 @@ def spread_of(values):
     return f"median {np.median(values):.2g}, worst {np.max(values):.2g}"
 
 
+MOST, SOME = 0.8, 0.2
+
+
 def counted(good, n):
     """`20 of 20 runs (95 % interval 84–100 %)`, by Wilson's score."""
     low, high = wilson(good, n)
     return f"{good} of {n} runs (95 % interval {100 * low:.0f}–{100 * high:.0f} %)"
 
 
-MOST, SOME = 0.8, 0.2
-
-
-def rated(good, n, evidence) -> Finding:
-    """Holds if true of four fifths or more, partly if of a fifth or more."""
-    return Finding(enough(good, n, MOST), evidence, enough(good, n, SOME))
+def rated(good, n, evidence, share=MOST) -> Finding:
+    """Holds if true of four fifths or more, or of another share; partly if of a fifth or more."""
+    return Finding(enough(good, n, share), evidence, enough(good, n, SOME))
 
 
 def mostly(test: Callable[[xr.Dataset, xr.Dataset], bool], say: Callable[[Results], str] | None = None):
@@ -147,11 +148,21 @@ def mostly(test: Callable[[xr.Dataset, xr.Dataset], bool], say: Callable[[Result
     return check
 
 
+KEPT = 10_000
+FOUND: dict[bytes, Stages] = {}  # by the curve's content
+
 # ---- Checks, each from one run's own curves. `stages_of` cuts nothing: `Results.runs` already did. ----
 
 
 def stages_of(run: xr.Dataset) -> Stages:
-    return find_stages(run["loss"].values)
+    """The stages of a run's loss, found once for all claims about it."""
+    loss = run["loss"].values
+    key = hashlib.blake2b(loss.tobytes(), digest_size=16).digest()
+    if key not in FOUND:
+        if len(FOUND) >= KEPT:
+            FOUND.clear()
+        FOUND[key] = find_stages(loss)
+    return FOUND[key]
 
 
 def drops(number: int, share: float = 1.0):
@@ -162,7 +173,7 @@ def drops(number: int, share: float = 1.0):
         good = int(np.sum(counts == number))
         others = sorted(set(counts[counts != number].tolist()))
         rest = f"; others have {', '.join('diverged' if c < 0 else str(c) for c in others)}" if others else ""
-        return Finding(enough(good, len(counts), share), f"{number} drops in {counted(good, len(counts))}{rest}")
+        return rated(good, len(counts), f"{number} drops in {counted(good, len(counts))}{rest}", share)
 
     return check
 
@@ -222,16 +233,16 @@ def curve(name: str, within: float, share: float = 1.0):
     return in_runs(error, within, "largest gap over the start", share)
 
 
-def widths(observable, expected: tuple[int, ...], share: float = 1.0):
-    """The effective width on each plateau after the first, the end included."""
+def widths(observable, *expected: tuple[int, ...], share: float = 1.0):
+    """The effective width on each plateau after the first, the end included; one of those that are expected."""
 
     def check(results):
         rows = [tuple(width_on_plateaus(m, observable)) if m.finite else () for m, _ in results.runs()]
-        good = sum(row == expected for row in rows)
-        others = sorted({row for row in rows if row != expected})
+        good = sum(row in expected for row in rows)
+        others = sorted({row for row in rows if row not in expected})
         rest = f"; others {', '.join(map(str, others))}" if others else ""
-        then = " then ".join(map(str, expected))
-        return Finding(enough(good, len(rows), share), f"width {then} in {counted(good, len(rows))}{rest}")
+        then = " or ".join(" then ".join(map(str, e)) for e in expected)
+        return rated(good, len(rows), f"width {then} in {counted(good, len(rows))}{rest}", share)
 
     return check
 

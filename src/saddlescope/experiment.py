@@ -28,9 +28,11 @@ FACTS = ("status", "setting", "hash", "engine", "cpu_seconds")
 class Experiment:
     """`setting` is a function of what is swept; `measure` replaces it where nothing is trained.
 
-    `predict` and `save_at` are functions of the point where they differ between points. `quick` has as few points as
-    still show the effect, `full` what the paper ran or more seeds of it; `among` leaves out points, as in "bs <= N".
-    `digest` says what of a run is kept where its curves would be too much; `tables` come beside the figure.
+    `predict`, `observe` and `save_at` are functions of the point where they differ between points. `quick` has as few
+    points as still show the effect, `full` what the paper ran or more seeds of it; `among` leaves out points, as in
+    "bs <= N". `digest` says what of a run is kept where its curves would be too much; `tables` come beside the figure,
+    `movie` makes an animation of it, where it is asked for. `needs` refuses, before the first run, axes whose data is
+    not here.
     """
 
     title: str
@@ -41,12 +43,14 @@ class Experiment:
     claims: tuple[Claim, ...]
     setting: Callable | None = None
     measure: Callable | None = None
-    observe: tuple[Observable, ...] = ()
+    observe: tuple[Observable, ...] | Callable[..., tuple[Observable, ...]] = ()
     save_at: SaveAt | Callable[..., SaveAt] | None = None
     predict: tuple[Prediction, ...] | Callable = ()
     digest: Callable[[xr.Dataset, Setting], Mapping[str, Any]] | None = None
     among: str | None = None
+    needs: Callable[[Axes], None] | None = None
     tables: Callable[[Results], Sequence[Table]] | None = None
+    movie: Callable[[Results], Any] | None = None
 
     def __post_init__(self):
         refuse_unless((self.setting is None) != (self.measure is None), "Give an experiment `setting` or `measure`.")
@@ -64,6 +68,11 @@ class Experiment:
                 axis in known, f"{self.title!r} has no axis {axis!r}, but {', '.join(known)}.{nearest(axis, known)}"
             )
 
+    def check_needs(self, axes: Axes):
+        """Refuse, before anything is run, what cannot be run here for want of data."""
+        if self.needs is not None:
+            self.needs(axes)
+
     def plan(self, axes: Axes, where: str | None = None) -> Plan:
         """What is to be done at every point of the axes."""
         self.check_axes(axes)
@@ -76,8 +85,10 @@ class Experiment:
     def job(self, point) -> Job:
         if self.setting is None:
             return Measuring(self.varies, tuple(point.items()))
+        setting = at(self.setting, **point)  # first: it refuses a value that an axis cannot take
         when = self.save_at(**point) if callable(self.save_at) else self.save_at
-        return Training(at(self.setting, **point), self.observe, when or SaveAt())
+        observe = self.observe(**point) if callable(self.observe) else self.observe
+        return Training(setting, observe, when or SaveAt())
 
     def run(self, axes: Axes, workers=1, quiet=False, folder=None) -> Results:
         """Measure and predict at every point of the axes; `folder` keeps the runs of an experiment under way."""

@@ -44,12 +44,13 @@ def save_figure(figure, folder):
     for kind, metadata in (("png", {}), ("pdf", {"CreationDate": None})):
         data = BytesIO()
         figure.savefig(data, format=kind, metadata=metadata)
+        figure.set_layout_engine("none")  # laid out once
         write_bytes(Path(folder) / f"figure.{kind}", data.getvalue())
     plt.close(figure)
 
 
 def loss_panel(ax, results, title="", levels=True):
-    """Every run's loss, thin; the first run bold with the theory dashed over it; predicted levels dotted."""
+    """Every run's loss, thin; the first run bold with the theory dashed over it; predicted levels dashed."""
     for i, (measured, predicted) in enumerate(results.runs()):
         loss = measured["loss"].values
         ax.plot(loss, color=BLUE if i == 0 else SKY, lw=1.8 if i == 0 else 0.5, zorder=3 if i == 0 else 2,
@@ -65,7 +66,7 @@ def first_theory(ax, predicted, levels):
         ax.plot(predicted["loss"].values, color=RED, ls="--", lw=1.2, zorder=4, label="theory, first seed")
     if levels and "plateau_level" in predicted:
         for k, level in enumerate(predicted["plateau_level"].values):
-            ax.axhline(level, color=BLACK, ls=":", lw=0.8, zorder=1, label="predicted level" if k == 0 else None)
+            ax.axhline(level, color=BLACK, ls="--", lw=0.8, zorder=4, label="predicted level" if k == 0 else None)
 
 
 def learned_panel(ax, results, name, title=""):
@@ -86,15 +87,75 @@ def weights_panels(axes, run):
     """First-layer weights on the middle plateau and at the end, one dot a unit, as in the paper."""
     times, u = saved_times(run), run["param_u"].values
     plateaus = stages_of(run).plateaus
-    middle = plateaus[1].at if len(plateaus) > 2 else times[len(times) // 2]
+    middle, word = (plateaus[1].at, "middle plateau") if len(plateaus) > 2 else (times[len(times) // 2], "half way")
     reach = 1.1 * np.abs(u).max()
-    for ax, when, title in zip(axes, (middle, times[-1]), ("middle plateau", "end"), strict=True):
+    for ax, when, title in zip(axes, (middle, times[-1]), (word, "end"), strict=True):
         dots = u[np.argmin(np.abs(times - when))]
         ax.plot(dots[:, 0], dots[:, 1], ".", color=BLACK, ms=4)
         ax.axhline(0, color="0.8", lw=0.6, zorder=0)
         ax.axvline(0, color="0.8", lw=0.6, zorder=0)
         ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xlabel="$u_1$", title=f"weights, {title}")
+        ax.locator_params(nbins=2)
     axes[0].set_ylabel("$u_2$")
+
+
+def loss_and_weights(figure, cell, results, title, levels=()):
+    """A panel as in the simplicity paper: the loss, and below it the weights on the plateau and at the end. `levels`
+    are drawn where the results hold none."""
+    inner = cell.subgridspec(2, 2, height_ratios=(1.2, 1))
+    top = figure.add_subplot(inner[0, :])
+    for k, level in enumerate(levels):
+        top.axhline(level, color=BLACK, ls="--", lw=0.8, zorder=4, label=None if k else "predicted level")
+    loss_panel(top, results, title)
+    weights_panels([figure.add_subplot(inner[1, i]) for i in range(2)], next(iter(results.runs()))[0])
+
+
+def weights_movie(results, axis, names, frames=60):
+    """Loss up to now and first-layer weights, panel by panel, over the course of training; first seed."""
+    from matplotlib.animation import FuncAnimation
+
+    shown = [(names[v], next(iter(results.select(**{axis: v}).runs()))[0]) for v in names
+             if results.select(**{axis: v}).measured.sizes["run"]]  # fmt: skip
+    figure, axes = plt.subplots(2, len(shown), figsize=(2.4 * len(shown), 4.6), squeeze=False)
+    artists = [movie_panel(axes[0, k], axes[1, k], name, run) for k, (name, run) in enumerate(shown)]
+
+    def frame(i):
+        for at in artists:
+            at(i / (frames - 1))
+        return [line for ax in axes.flat for line in ax.lines]
+
+    return FuncAnimation(figure, frame, frames=frames, interval=100, blit=False)
+
+
+def movie_panel(top, below, name, run):
+    """Draws the first frame of a panel; gives the function that moves it to a share of the run."""
+    loss, times, u = run["loss"].values, saved_times(run), run["param_u"].values[:, :, :2]
+    reach = 1.1 * np.abs(u).max()
+    top.plot(loss, color="0.85", lw=1)
+    (curve,), (now,) = top.plot([], [], color=BLUE, lw=1.5), top.plot([], [], "o", color=RED, ms=4)
+    (dots,) = below.plot([], [], ".", color=BLACK, ms=4)
+    top.set(title=name, xlabel=time_label(run), ylabel="loss")
+    below.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xlabel="$u_1$", ylabel="$u_2$")
+    below.locator_params(nbins=2)
+
+    def move(share):
+        step = round(share * (len(loss) - 1))
+        curve.set_data(np.arange(step + 1), loss[: step + 1])
+        now.set_data([step], [loss[step]])
+        dots.set_data(*u[np.argmin(np.abs(times - step))].T)
+
+    return move
+
+
+def save_movie(animation, folder):
+    """movie.mp4 where an encoder is installed, else movie.gif; its path."""
+    from matplotlib import animation as writers
+
+    mp4 = writers.FFMpegWriter.isAvailable()
+    path = Path(folder) / ("movie.mp4" if mp4 else "movie.gif")
+    animation.save(path, writer=(writers.FFMpegWriter if mp4 else writers.PillowWriter)(fps=10), dpi=80)
+    plt.close(animation._fig)
+    return path
 
 
 def time_label(dataset):

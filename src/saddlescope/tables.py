@@ -66,7 +66,7 @@ def shown(cell: Cell) -> str:
     if cell is None:
         return "–"
     if isinstance(cell, float):
-        return "–" if np.isnan(cell) else f"{cell:.3g}"
+        return "–" if np.isnan(cell) else f"{cell:.0f}" if 1e3 <= abs(cell) < 1e6 else f"{cell:.3g}"
     return str(cell)
 
 

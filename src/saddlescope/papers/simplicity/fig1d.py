@@ -5,7 +5,7 @@ import matplotlib.pyplot as plt
 from saddlescope.claims import Claim, drops, half_strength, plateau_levels, widths
 from saddlescope.experiment import Experiment
 from saddlescope.figures import learned_panel, loss_panel, weights_panels
-from saddlescope.nets import ReLU, Units
+from saddlescope.nets import Neuron, ReLU, Units
 from saddlescope.observables import ByRays, EffectiveWidth, LearnedSamples, Parameters
 from saddlescope.optimisers import GradientDescent
 from saddlescope.setting import Setting
@@ -19,7 +19,7 @@ learned, width = LearnedSamples(), EffectiveWidth(ByRays())
 def setting(seed):
     return Setting(
         task=Points(x=((1, 0.5), (-1, 2)), y=((1,), (-1,))),
-        net=Units(units=50, activation=ReLU(), scale=1e-6),
+        net=Units(units=50, unit=Neuron(ReLU()), scale=1e-6),
         optimiser=GradientDescent(lr=0.01),
         steps=2500,
         seed=seed,
@@ -29,7 +29,7 @@ def setting(seed):
 def draw(results):
     figure = plt.figure(figsize=(5, 7.5))
     grid = figure.add_gridspec(3, 2)
-    loss_panel(figure.add_subplot(grid[0, :]), results, "ReLU, two orthogonal points")
+    loss_panel(figure.add_subplot(grid[0, :]), results, "D  ReLU, two orthogonal points")
     learned_panel(figure.add_subplot(grid[1, :]), results, learned.name)
     weights_panels([figure.add_subplot(grid[2, i]) for i in range(2)], next(iter(results.runs()))[0])
     return figure

@@ -11,7 +11,7 @@ import numpy as np
 from saddlescope.claims import Claim, Finding
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, RED
-from saddlescope.nets import LinearUnits
+from saddlescope.nets import linear_units
 from saddlescope.optimisers import GradientDescent
 from saddlescope.setting import Setting
 from saddlescope.tasks import LinearTeacher
@@ -23,7 +23,7 @@ TIME, RATES = 4.0, (0.004, 0.002, 0.001, 0.0005)
 def measure(lr, seed):
     setting = Setting(
         task=LinearTeacher(((1, 0), (0, 1)), covariance=((1, 1), (1, 4))),
-        net=LinearUnits(units=50, scale=1e-2),
+        net=linear_units(units=50, scale=1e-2),
         optimiser=GradientDescent(lr=lr),
         steps=round(TIME / lr),
         seed=seed,
@@ -48,7 +48,7 @@ def slopes(results):
 def first_order(within):
     def check(results):
         if len(np.unique(results.measured.lr)) < 3:
-            return Finding(False, "a slope needs three learning rates or more")
+            return None  # a slope needs three rates or more
         found = slopes(results)
         spread = f"{found.min():.3f} to {found.max():.3f} over {len(found)} seeds"
         return Finding(bool(np.all(np.abs(found - 1) <= within)), f"slope {spread}, allowed 1 ± {within:g}")
@@ -79,8 +79,10 @@ experiment = Experiment(
     where="Section 2",
     measure=measure,
     full=dict(lr=RATES, seed=range(10)),
-    quick=dict(lr=RATES, seed=range(2)),
+    quick=dict(lr=RATES, seed=range(1)),
     draw=draw,
     # 0.1: the next order adds a share of about 2 lr s₁ ln(1/ε) to the gap, a few per cent at the largest rate.
-    claims=(Claim("The gap to the flow shrinks in proportion to the learning rate.", "Section 2", first_order(0.1)),),
+    claims=(
+        Claim("The gap to the flow shrinks in proportion to the learning rate.", "S51 · Section 2", first_order(0.1)),
+    ),
 )

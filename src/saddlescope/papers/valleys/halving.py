@@ -11,7 +11,7 @@ import numpy as np
 from saddlescope.claims import Claim, Finding, counted, cuts_of, in_runs
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
-from saddlescope.nets import Tanh, Units
+from saddlescope.nets import Neuron, Tanh, Units
 from saddlescope.observables import FullLoss
 from saddlescope.optimisers import GradientDescent, HalveOnStagnation, LearningRateBelow, LossBelow
 from saddlescope.papers.valleys._runs import falls_at_cuts
@@ -30,7 +30,7 @@ FALLS = (
 def setting(lr, seed):
     return Setting(
         task=cosine(frequency=1, samples=64),
-        net=Units(units=32, activation=Tanh(), scale=1.0, bias=True),
+        net=Units(units=32, unit=Neuron(Tanh(), bias=True), scale=1.0),
         optimiser=GradientDescent(lr=lr),
         schedule=HalveOnStagnation(),
         batch=7,

@@ -1,0 +1,78 @@
+"""The nets of Fig. 2, for tasks whose three singular values follow a power law s_n ∝ n^{-κ}, Σ s_n = 1.
+
+Linear: white inputs, W* = diag(s). Attention: x ~ N(0, diag(√s)), so that Σ_yZ has the positive singular values s.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.claims import stages_of
+from saddlescope.figures import BLACK
+from saddlescope.nets import LinearHead, Units, linear_units
+from saddlescope.optimisers import GradientDescent
+from saddlescope.setting import Setting
+from saddlescope.tasks import InContextRegression, LinearTeacher
+
+EYE = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
+LINEAR_RATE, ATTENTION_RATE = 0.05, 0.02
+
+
+def power_law(kappa):
+    s = np.arange(1, 4.0) ** -kappa
+    return s / s.sum()
+
+
+def linear_run(seed, units=100, kappa=1.0, scale=1e-6, steps=3000, rank=0, spread=1.0):
+    return Setting(
+        task=LinearTeacher(np.diag(power_law(kappa)), EYE),
+        net=linear_units(units, scale, rank=rank, spread=spread),
+        optimiser=GradientDescent(LINEAR_RATE), steps=steps, seed=seed,
+    )  # fmt: skip
+
+
+def attention_run(seed, units=25, kappa=1.0, steps=20_000, samples=8192):
+    return Setting(
+        task=InContextRegression(np.sqrt(power_law(kappa)), 32, samples),
+        net=Units(units, LinearHead(3), 0.005),
+        optimiser=GradientDescent(ATTENTION_RATE), steps=steps, seed=seed,
+    )  # fmt: skip
+
+
+def all_drops(run):
+    return [d.at for d in stages_of(run).drops if d.kind == "drop"]
+
+
+def three_drops(run):
+    """The steps of the first three drops; infinite for what the run is too short for."""
+    return np.array([*all_drops(run), *[np.inf] * 3][:3])
+
+
+def wait(run):
+    """Steps between the first and the last drop; 0 where there is one, infinite where there is none."""
+    found = all_drops(run)
+    return found[-1] - found[0] if found else np.inf
+
+
+def medians(results, axis, what):
+    """{value: median over seeds} of what(run)."""
+    return {v: float(np.median([what(m) for m, _ in results.select(**{axis: v}).runs()])) for v in results.values(axis)}
+
+
+def listed(found, word="{:g}"):
+    return ", ".join(f"{word.format(k)}: {'never' if np.isinf(v) else f'{v:.0f}'}" for k, v in found.items())
+
+
+def curves(ax, results, axis, values, label, relative=False):
+    """Loss curves by the value of an axis, first seed thick, with the levels of theory dashed."""
+    levels = []
+    for value, colour in zip(values, plt.get_cmap("viridis")(np.linspace(0.9, 0.1, len(values))), strict=True):
+        for i, (m, p) in enumerate(results.select(**{axis: value}).runs()):
+            whole = float(m.loss[0]) if relative else 1.0
+            ax.plot(m.loss.values / whole, color=colour, lw=1.4 if i == 0 else 0.3, label=None if i else label(value))
+            if "plateau_level" in p and not relative:
+                levels = p.plateau_level.values
+    for k, level in enumerate(levels):
+        ax.axhline(level, color=BLACK, ls="--", lw=0.7, label=None if k else "theory: levels")
+    ax.set(xlabel="step", ylabel="loss over its start" if relative else "loss")
+    if results.measured.sizes["run"]:
+        ax.legend(fontsize=7)

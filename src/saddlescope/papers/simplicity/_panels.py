@@ -1,0 +1,59 @@
+"""The nets and data of Fig. 1, panel by panel (App. I), with what the paper leaves open.
+
+B: W* = I, or diag(1, ½). B, C and G are trained on the population's moments, F on a draw of P = 8192, as in the paper.
+(On a draw G's target is not quite round, and its plateau drifts along a valley of nearly equal solutions.) F has a 1/N,
+which the paper's Eq. 69 lacks and without which its learning rate is unstable.
+"""
+
+import numpy as np
+
+from saddlescope.nets import Identity, Kernel, LinearHead, Neuron, ReLU, Square, Units, linear_units
+from saddlescope.observables import ByNorm, ByRank, ByRays
+from saddlescope.optimisers import GradientDescent
+from saddlescope.setting import Setting
+from saddlescope.tasks import InContextRegression, LinearTeacher, Points, Teacher
+
+COVARIANCE = ((1, 1), (1, 4))
+KERNEL_TEACHER = np.array([1, 1, -1, 1]) / np.sqrt(5)
+FOUR_POINTS = np.diag([2, 2, 2 * np.sqrt(2), 2])
+SAMPLES = 8192
+NAMES = {
+    "B": "linear, W* = I", "B diag": "linear, W* = diag(1, ½)", "C": "linear convolution", "D": "ReLU",
+    "E": "ReLU convolution", "F": "linear attention", "G": "quadratic",
+}  # fmt: skip
+RULES = {"B": ByRank(), "B diag": ByRank(), "C": ByRank(), "D": ByRays(), "E": ByRays(), "F": ByNorm(), "G": ByNorm()}
+STEPS = {"B": 2000, "B diag": 2000, "C": 3000, "D": 2500, "E": 3000, "F": 16_000, "G": 3000}
+SCALES = {"F": 0.005, "G": 0.005}
+RATES = {"F": 0.02, "G": 0.04}
+
+
+def task(panel):
+    if panel[0] == "B":
+        return LinearTeacher(((1, 0), (0, 1 if panel == "B" else 0.5)), COVARIANCE)
+    return {
+        "C": lambda: LinearTeacher((tuple(KERNEL_TEACHER),), np.diag([1, 1, 2, 1])),
+        "D": lambda: Points(((1, 0.5), (-1, 2)), ((1,), (-1,))),
+        "E": lambda: Points(FOUR_POINTS, (FOUR_POINTS @ KERNEL_TEACHER)[:, None]),
+        "F": lambda: InContextRegression((1, 1), 32, SAMPLES),
+        "G": lambda: Teacher(Square(), ((1, 0), (0, 1)), None),
+    }[panel]()
+
+
+def net(panel, scale):
+    if panel[0] == "B":
+        return linear_units(50, scale)
+    units, unit = {
+        "C": (50, Kernel(2, Identity())), "D": (50, Neuron(ReLU())), "E": (50, Kernel(2, ReLU())),
+        "F": (10, LinearHead(2)), "G": (10, Neuron(Square())),
+    }[panel]  # fmt: skip
+    return Units(units, unit, scale)
+
+
+def panel_setting(panel, seed, scale=None, steps=None):
+    return Setting(
+        task=task(panel),
+        net=net(panel, SCALES.get(panel, 1e-6) if scale is None else scale),
+        optimiser=GradientDescent(RATES.get(panel, 0.01)),
+        steps=steps or STEPS[panel],
+        seed=seed,
+    )

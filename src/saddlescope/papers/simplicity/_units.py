@@ -1,0 +1,71 @@
+"""Every kind of unit that the paper names, with inputs and outputs it can read and give; and a figure over all."""
+
+from functools import cache
+
+import jax.numpy as jnp
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.figures import BLUE, RED
+from saddlescope.nets import (
+    Cube,
+    GivenUnit,
+    Identity,
+    Kernel,
+    LinearHead,
+    Neuron,
+    OneMinusCos,
+    ReLU,
+    Sigmoid,
+    Sin,
+    SoftmaxHead,
+    Square,
+    Tanh,
+    TanhTimes,
+)  # fmt: skip
+from saddlescope.theory import properties
+
+
+def swish(x, u):
+    """A user's own unit: z · sigmoid(z)."""
+    z = u @ x
+    return z / (1 + jnp.exp(-z))
+
+
+UNITS = {
+    "linear": Neuron(Identity()), "conv_linear": Kernel(2, Identity()), "relu": Neuron(ReLU()),
+    "conv_relu": Kernel(2, ReLU()), "quadratic": Neuron(Square()), "cubic": Neuron(Cube()),
+    "attention": LinearHead(2), "softmax": SoftmaxHead(2), "sigmoid": Neuron(Sigmoid()), "sin": Neuron(Sin()),
+    "tanh": Neuron(Tanh()), "one_minus_cos": Neuron(OneMinusCos()), "z_tanh": Neuron(TanhTimes(1)),
+    "z2_tanh": Neuron(TanhTimes(2)), "own": GivenUnit(swish),
+}  # fmt: skip
+SIZES = {"conv_linear": (6, 1), "conv_relu": (6, 1), "attention": (15, 1), "softmax": (15, 1)}
+
+
+def sizes(unit):
+    """Inputs and outputs of a test of this kind."""
+    return SIZES.get(unit, (3, 2))
+
+
+@cache
+def measured(unit):
+    """What this kind is like."""
+    return properties(UNITS[unit], *sizes(unit))
+
+
+def kinds_figure(results, titles, value, limits, label):
+    """A panel a kind of relation: `value` of every run by the kind of unit, controls apart, with both limits."""
+    figure, axes = plt.subplots(1, len(titles), figsize=(12, 4), sharey=True)
+    for ax, (kind, title) in zip(axes, titles.items(), strict=True):
+        part = results.select(kind=kind).measured
+        for fits, colour, word in ((True, BLUE, "theorem speaks"), (False, RED, "control")):
+            rows = part.isel(run=np.flatnonzero(part.fits.values.astype(bool) == fits))
+            at = [list(UNITS).index(str(u)) for u in rows.unit.values]
+            ax.semilogy(at, np.maximum(value(rows), 1e-18), "o", color=colour, mfc="none", ms=4, label=word)
+        for limit in limits:
+            ax.axhline(limit, color="0.6", ls=":", lw=0.8)
+        ax.set(title=title, xticks=range(len(UNITS)))
+        ax.set_xticklabels(UNITS, rotation=90, fontsize=7)
+    axes[0].set_ylabel(label)
+    axes[0].legend(fontsize=7, loc="center left")
+    return figure

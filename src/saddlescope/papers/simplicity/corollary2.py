@@ -1,0 +1,100 @@
+"""Simplicity paper, Corollary 2 and F.4: units embedded in several layers at once, and which points lie on manifolds.
+
+A net of two layers of two units, at a fixed point of data made for it; then both layers widened to four units, each in
+one of the four ways. Copies and silent units (tanh), rays (ReLU), spans (linear). F.4: with the factors it names, an
+embedded fixed point lies on the invariant manifold of its kind; with others it does not.
+"""
+
+import jax
+import jax.numpy as jnp
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.claims import Claim, Finding, counted
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLUE, ORANGE
+from saddlescope.nets import DeepUnits, Identity, Neuron, ReLU, Tanh
+from saddlescope.theory import Equal, Rays, Silent, Span, data_with_fixed_point, embed, manifold_residual
+
+WAYS = {"copy": (Tanh(), Equal), "silent": (Tanh(), Silent), "ray": (ReLU(), Rays), "span": (Identity(), Span)}
+EXACT = 1e-11
+
+
+def on_manifold(kind, rng):
+    """A construction with the factors of F.4, and one with others."""
+    g = rng.uniform(0.3, 1.5)
+    pair = rng.uniform(0.3, 1.5, 2)
+    return {
+        "copy": (Equal(0.5), Equal(0.8)), "silent": (Silent(), Silent()),
+        "ray": (Rays(g, g / (1 + g**2)), Rays(g, 2.0)),
+        "span": (Span(tuple(pair), tuple(pair / (1 + pair @ pair))), Span(tuple(pair), tuple(pair[::-1]))),
+    }[kind]  # fmt: skip
+
+
+def measure(kind, seed):
+    rng = np.random.default_rng(seed)
+    activation, _ = WAYS[kind]
+    net = DeepUnits(2, Neuron(activation), (2,), 1.0, activation)
+    narrow = {name: jnp.asarray(w) for name, w in net.init(rng, 3, 2).items()}
+    data = data_with_fixed_point(net, narrow, rng.standard_normal((60, 3)), rng)
+    right, other = on_manifold(kind, rng)
+    wide = narrow
+    for layer in (1, 2):
+        wide = net.with_layer(wide, layer, embed(net.layer(wide, layer), 4, other))
+    slope = jax.grad(net.loss)(wide, data)
+    two = net.layer(narrow, 2)
+    return {
+        "gradient": max(float(jnp.abs(g).max()) for g in slope.values()),
+        "map_gap": float(jnp.abs(net(wide, data.x) - net(narrow, data.x)).max()),
+        "on": manifold_residual(embed(two, 3, right), right, 2),
+        "off": manifold_residual(embed(two, 3, other), other, 2),
+    }  # fmt: skip
+
+
+def exact(results):
+    worst = np.maximum(results.measured.gradient.values, results.measured.map_gap.values)
+    good = int(np.sum(worst < EXACT))
+    return Finding(good == len(worst), f"{counted(good, len(worst))}; largest gradient or change {worst.max():.1e}")
+
+
+def named_factors(results):
+    on, off = results.measured["on"].values, results.measured["off"].values
+    moved = off[results.measured.kind.values.astype(str) != "silent"]
+    good = bool(np.all(on < 1e-7) and np.all(moved > 1e-3))
+    return Finding(good, f"with the named factors at most {on.max():.1e} off, with others at least {moved.min():.1e}")
+
+
+def draw(results):
+    figure, ax = plt.subplots(figsize=(6, 3.4))
+    for k, kind in enumerate(WAYS):
+        m = results.select(kind=kind).measured
+        if m.sizes["run"]:
+            worst = np.maximum(np.maximum(m.gradient, m.map_gap), 1e-18)
+            ax.semilogy(np.full(m.sizes["run"], k) - 0.1, worst, "o", color=BLUE, mfc="none", ms=4)
+            ax.semilogy(
+                np.full(m.sizes["run"], k) + 0.1, np.maximum(m["on"], 1e-18), "^", color=ORANGE, mfc="none", ms=4
+            )
+    ax.plot([], [], "o", color=BLUE, mfc="none", label="gradient or change of the map, both layers widened")
+    ax.plot([], [], "^", color=ORANGE, mfc="none", label="off the manifold, factors of F.4")
+    ax.set(xticks=range(len(WAYS)), ylabel="size", title="two layers of two units, widened to four", ylim=(1e-19, 1e-3))
+    ax.set_xticklabels(WAYS)
+    ax.legend(fontsize=7, loc="upper left")
+    return figure
+
+
+experiment = Experiment(
+    title="Units embedded in several layers at once",
+    where="Corollary 2, F.4",
+    measure=measure,
+    full=dict(kind=WAYS, seed=range(10)),
+    quick=dict(kind=WAYS, seed=range(1)),
+    draw=draw,
+    claims=(
+        Claim("Widened in every layer, the net has the same map and is at a fixed point.", "S53 · Corollary 2", exact),
+        Claim(
+            "With the factors of F.4 an embedded fixed point lies on the manifold of its kind.",
+            "S10 · F.4",
+            named_factors,
+        ),
+    ),
+)

@@ -1,0 +1,68 @@
+"""Simplicity paper, Section 7 and App. A.1: nets that one unit suffices for have no saddle on the way.
+
+Linear nets with a scalar output or a scalar input, and linear attention with key and query merged: each has full
+expressivity with one unit, so that it drops once, from zero. Beside them the nets with two outputs and with separate
+key and query, which drop twice.
+"""
+
+import matplotlib.pyplot as plt
+
+from saddlescope.claims import Claim, Finding, counted, enough, stages_of
+from saddlescope.experiment import Experiment
+from saddlescope.figures import loss_panel
+from saddlescope.nets import LinearHead, MergedHead, Units, linear_units
+from saddlescope.optimisers import GradientDescent
+from saddlescope.setting import Setting
+from saddlescope.tasks import InContextRegression, LinearTeacher
+
+CASES = {
+    "scalar output": (1, "one output"), "scalar input": (1, "one input"),
+    "merged": (1, "attention, key and query merged"), "two outputs": (2, "two outputs"),
+    "separate": (2, "attention, key and query apart"),
+}  # fmt: skip
+COVARIANCE = ((1, 1), (1, 4))
+
+
+def setting(case, seed, samples):
+    if case in ("merged", "separate"):
+        unit = MergedHead(2) if case == "merged" else LinearHead(2)
+        task = InContextRegression((1.4, 0.6), 32, samples)
+        return Setting(task, Units(10, unit, 0.005), GradientDescent(0.02), steps=16_000, seed=seed)
+    task = {
+        "scalar output": LinearTeacher(((1, 0.5),), COVARIANCE), "scalar input": LinearTeacher(((1,), (0.5,)), ((2,),)),
+        "two outputs": LinearTeacher(((1, 0), (0, 1)), COVARIANCE),
+    }[case]  # fmt: skip
+    return Setting(task, linear_units(50, 1e-6), GradientDescent(0.01), steps=2000, seed=seed)
+
+
+def as_many(results):
+    counts = [(CASES[str(m.case.values)][0], stages_of(m).n_drops) for m, _ in results.runs()]
+    good = sum(a == b for a, b in counts)
+    by = "; ".join(f"{c}: {', '.join(str(stages_of(m).n_drops) for m, _ in results.select(case=c).runs())}"
+                   for c in results.values("case"))  # fmt: skip
+    return Finding(enough(good, len(counts), 0.8), f"{counted(good, len(counts))}; drops {by}")
+
+
+def draw(results):
+    cases = results.values("case")
+    figure, axes = plt.subplots(1, len(cases), figsize=(2.8 * len(cases), 2.8), squeeze=False)
+    for ax, case in zip(axes[0], cases, strict=True):
+        loss_panel(ax, results.select(case=case), CASES[case][1])
+    return figure
+
+
+experiment = Experiment(
+    title="Where one unit suffices there is no saddle on the way",
+    where="Section 7, App. A.1",
+    setting=setting,
+    full=dict(case=CASES, seed=range(5), samples=(8192,)),
+    quick=dict(case=CASES, seed=range(1), samples=(1024,)),
+    draw=draw,
+    claims=(
+        Claim("Linear nets with a scalar output or input drop once.", "S35 · Section 7", as_many,
+              {"case": ("scalar output", "scalar input")}),
+        Claim("Attention with merged key and query drops once.", "S35 · Section 7", as_many, {"case": "merged"}),
+        Claim("Controls: with two outputs, and with key and query apart, there are two drops.", "ours", as_many,
+              {"case": ("two outputs", "separate")}),
+    ),
+)  # fmt: skip

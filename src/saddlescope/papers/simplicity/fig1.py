@@ -1,0 +1,77 @@
+"""Simplicity paper, Fig. 1 B–G: six architectures learn a solution of one unit, wait, and learn one of two.
+
+Loss, and first-layer weights on the plateau and at the end (of heads the first two entries of the key). B, C and G are
+trained on the population, where the paper draws P = 8192 samples, which D and E do not need; F on such a draw. Levels:
+the best net of one unit, on what the net is trained on. `--movie` makes the paper's video: loss and weights over time.
+"""
+
+import matplotlib.pyplot as plt
+
+from saddlescope.claims import Claim, drops, plateau_levels, widths
+from saddlescope.experiment import Experiment
+from saddlescope.figures import loss_and_weights, weights_movie
+from saddlescope.observables import EffectiveWidth, Parameters
+from saddlescope.papers.simplicity._panels import NAMES, RULES, STEPS, panel_setting
+from saddlescope.theory import LinearLevels, NarrowLevels, OrthogonalPoints
+from saddlescope.training import every
+
+width = EffectiveWidth(RULES["B"])  # of the same name, whatever the rule
+TRIES = {"C": 5, "E": 40, "F": 6, "G": 12}  # minima sought: all of C's and F's starts find the least, 3 of 20 of E's
+
+
+def setting(panel, seed):
+    return panel_setting(panel, seed)
+
+
+def observe(panel, seed):
+    return EffectiveWidth(RULES[panel]), Parameters()
+
+
+def save_at(panel, seed):
+    return every(STEPS[panel] // 100, STEPS[panel])
+
+
+def predict(panel, seed):
+    if panel[0] == "B":
+        return (LinearLevels(),)
+    return (OrthogonalPoints(),) if panel == "D" else (NarrowLevels(2, tries=TRIES[panel]),)
+
+
+def draw(results):
+    figure = plt.figure(figsize=(13, 8.4))
+    outer = figure.add_gridspec(2, 4)
+    for k, panel in enumerate(panel for panel in NAMES if panel in results.values("panel")):
+        loss_and_weights(figure, outer[divmod(k, 4)], results.select(panel=panel), f"{panel}  {NAMES[panel]}")
+    return figure
+
+
+# Levels, and in how many runs: B (I) relaxes for 600 steps; diag and C have finite separation of their modes, and C's
+# plateau lies on a ridge between two equal minima; E is a shoulder at this scale; F and G are left before they are
+# reached, since a plateau ends at a random time there.
+LEVELS = {"B": (1e-5, 1), "B diag": (0.01, 1), "C": (0.02, 1), "D": (1e-3, 1), "E": (0.01, 1), "F": (0.1, 0.75),
+          "G": (0.01, 0.9)}  # fmt: skip
+DROPS = {"F": 0.85}
+WIDTHS = {"G": ((1, 2), (1, 3))}  # a third unit may help to fit
+SHARES = {"E": 0.8, "F": 0.8, "G": 0.8}  # all runs of B to D
+experiment = Experiment(
+    title="One unit, then two, in six architectures",
+    where="Fig. 1 B–G",
+    setting=setting,
+    full=dict(panel=NAMES, seed=range(20)),
+    quick=dict(panel=("B", "C", "D", "G"), seed=range(1)),
+    save_at=save_at,
+    observe=observe,
+    predict=predict,
+    draw=draw,
+    movie=lambda results: weights_movie(results, "panel", NAMES),
+    claims=(
+        *(Claim(f"{p} ({name}): the loss drops exactly twice.", "S12 · Fig. 1", drops(2, DROPS.get(p, 1)), {"panel": p})
+          for p, name in NAMES.items()),
+        *(Claim(f"{p} ({name}): the plateau is the best solution of one unit, to {within:g}.", "S13 · Fig. 1",
+                plateau_levels(within, share), {"panel": p})
+          for (p, name), (within, share) in zip(NAMES.items(), LEVELS.values(), strict=True)),
+        *(Claim(f"{p} ({name}): one effective unit on the plateau, two{' or three' * (p in WIDTHS)} at the end.",
+                "S14 · Fig. 1", widths(width, *WIDTHS.get(p, ((1, 2),)), share=SHARES.get(p, 1)), {"panel": p})
+          for p, name in NAMES.items()),
+    ),
+)  # fmt: skip

@@ -1,0 +1,102 @@
+"""Simplicity paper, Fig. 2A: more units hardly change a linear net's curve, but shorten the plateaus of attention.
+
+κ = 1; beside the two nets of the figure the quadratic net of Fig. 1G, of which App. I says the same as of attention.
+"Hardly" has a number: every drop of mode k comes ln(H) / (4 lr s_k) steps earlier, since its start is a sum over H
+units (ours). From H = 3 to 1000 that shortens the wait from the first to the last drop as well, by about a quarter.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.claims import Claim, Finding
+from saddlescope.experiment import Experiment
+from saddlescope.nets import Neuron, Square, Units
+from saddlescope.optimisers import GradientDescent
+from saddlescope.papers.simplicity import _fig2 as fig2
+from saddlescope.papers.simplicity._panels import task
+from saddlescope.setting import Setting
+from saddlescope.theory import LinearLevels
+
+WIDTHS = {"linear": (3, 10, 30, 100, 300, 1000), "attention": (5, 10, 25, 50, 100), "quadratic": (5, 10, 25, 50, 100)}
+NAMES = {"linear": "linear net", "attention": "linear attention", "quadratic": "quadratic net"}
+
+
+def setting(net, units, seed, samples):
+    return {
+        "linear": lambda: fig2.linear_run(seed, units),
+        "attention": lambda: fig2.attention_run(seed, units, steps=60_000, samples=samples),
+        "quadratic": lambda: Setting(
+            task("G"), Units(units, Neuron(Square()), 0.005), GradientDescent(0.04), steps=6000, seed=seed
+        ),
+    }[net]()
+
+
+def shortens(results):
+    """The wait from the first to the last drop, and whether it falls with the width."""
+    waits = fig2.medians(results, "units", fig2.wait)
+    first, last = waits[min(waits)], waits[max(waits)]
+    return waits, last / first
+
+
+def little(results):
+    """In a linear net from the least to the largest width the wait changes by less than a third."""
+    if len(results.values("units")) < 2:
+        return None
+    waits, ratio = shortens(results)
+    text = f"steps from the first to the last drop by width {fig2.listed(waits)}, a factor of {ratio:.2f}"
+    return Finding(bool(2 / 3 < ratio < 4 / 3), text)
+
+
+def shift(results):
+    """Slope of each drop's step over ln H, against -1 / (4 lr s_k)."""
+    widths = sorted(results.values("units"))
+    if len(widths) < 3:
+        return None
+    steps = np.array(
+        [np.mean([fig2.three_drops(m) for m, _ in results.select(units=h).runs()], axis=0) for h in widths]
+    )
+    slopes = np.polyfit(np.log(widths), steps, 1)[0]
+    said = -1 / (2 * np.log1p(2 * fig2.LINEAR_RATE * fig2.power_law(1)))
+    gap = np.abs(slopes / said - 1)
+    text = "; ".join(
+        f"drop {k + 1}: {a:.1f} a unit of ln H, said {b:.1f}" for k, (a, b) in enumerate(zip(slopes, said, strict=True))
+    )
+    return Finding(bool(np.all(gap < 0.1)), text)
+
+
+def much(results):
+    """From the least to the largest number of units the wait falls below two thirds."""
+    if len(results.values("units")) < 2:
+        return None
+    waits, ratio = shortens(results)
+    text = f"steps from the first to the last drop by units {fig2.listed(waits)}, a factor of {ratio:.2f}"
+    return Finding(bool(ratio < 2 / 3), text)
+
+
+def draw(results):
+    figure, axes = plt.subplots(1, 3, figsize=(13, 3.6))
+    for ax, net in zip(axes, WIDTHS, strict=True):
+        fig2.curves(ax, results.select(net=net), "units", WIDTHS[net], lambda h: f"H = {h}")
+        ax.set_title(f"A  {NAMES[net]}")
+    return figure
+
+
+LINEAR, ATTENTION = {"net": "linear"}, {"net": "attention"}
+experiment = Experiment(
+    title="More units: little in linear nets, shorter plateaus in attention",
+    where="Fig. 2A",
+    setting=setting,
+    full=dict(
+        net=WIDTHS, units=sorted({h for widths in WIDTHS.values() for h in widths}), seed=range(10), samples=(8192,)
+    ),
+    quick=dict(net=WIDTHS, units=(3, 5, 100), seed=range(1), samples=(1024,)),
+    among=" or ".join(f"(net == '{net}' and units in {widths})" for net, widths in WIDTHS.items()),
+    predict=lambda net, units, seed, samples: (LinearLevels(),) if net == "linear" else (),
+    draw=draw,
+    claims=(
+        Claim("More units have little effect on the curve of a linear net.", "S28 · Fig. 2A", little, LINEAR),
+        Claim("The drops of a linear net come ln(H) / (4 lr s) earlier.", "ours", shift, LINEAR),
+        Claim("More heads shorten the plateaus of attention.", "S28 · Fig. 2A", much, ATTENTION),
+        Claim("More units shorten the plateaus of a quadratic net.", "S57 · App. I", much, {"net": "quadratic"}),
+    ),
+)

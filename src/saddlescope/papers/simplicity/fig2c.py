@@ -1,0 +1,107 @@
+"""Simplicity paper, Fig. 2C: large weights of low rank start near an invariant manifold, not near a saddle.
+
+κ = 1, H = 100. The initial weights are Θ = C W of rank r, with entries of W of deviation 0.7 (the paper gives none; the
+solution's weights are about as large), and noise of 1e-6. With r = 0 there is a plateau first; with r = 1, 2 the loss
+falls at once to a plateau, exponentially, and drops 3 - r times after; with r = 3 it only falls, and the weights end
+with rank three all the same.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.claims import Claim, Finding, counted, enough, mostly, rated, stages_of
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE
+from saddlescope.observables import ByRank, EffectiveWidth
+from saddlescope.papers.simplicity import _fig2 as fig2
+from saddlescope.theory import LinearLevels
+from saddlescope.training import every
+
+width = EffectiveWidth(ByRank())
+STEPS = 3000
+STRAIGHT = 0.95
+
+
+def setting(rank, seed):
+    return fig2.linear_run(seed, rank=rank, spread=0.7, steps=STEPS)
+
+
+def starts(run):
+    """Whether there is a plateau at the start, and how many drops there are."""
+    stages = stages_of(run)
+    return not any(d.kind == "slope" for d in stages.drops), stages.n_drops
+
+
+def as_said(run, _):
+    return starts(run) == (False, 3 - int(run["rank"]))
+
+
+def drops_by_rank(results):
+    return "; ".join(f"rank {r}: {', '.join(str(starts(m)[1]) for m, _ in results.select(rank=r).runs())} drops"
+                     for r in results.values("rank"))  # fmt: skip
+
+
+def straightness(run):
+    """|correlation| of step and ln(loss - first plateau), from the start until 2 % of the first fall is left."""
+    plateaus = stages_of(run).plateaus
+    above = run.loss.values - (plateaus[0].level if len(plateaus) > 1 else 0.0)
+    end = int(np.argmax(above < 0.02 * above[0]))
+    return abs(float(np.corrcoef(np.arange(end), np.log(above[:end]))[0, 1])) if end > 3 else np.nan
+
+
+def exponential(results):
+    found = np.array([straightness(m) for m, _ in results.runs()])
+    good = int(np.sum(found > STRAIGHT))
+    text = f"|correlation| of step and logarithm {np.nanmin(found):.3f} or more, asked {STRAIGHT:g}"
+    return rated(good, len(found), f"{counted(good, len(found))}; {text}")
+
+
+def no_plateau(results):
+    """The loss falls from the start, without any plateau before the end; the weights end with rank three."""
+    found = [(not starts(m)[0] and starts(m)[1] == 0, int(m.effective_width[-1])) for m, _ in results.runs()]
+    good = sum(falls and w == 3 for falls, w in found)
+    return Finding(enough(good, len(found), 0.8), f"{counted(good, len(found))}; rank at the end "
+                   f"{', '.join(str(w) for _, w in found)}")  # fmt: skip
+
+
+def levels(results):
+    p = next(iter(results.runs()))[1]
+    return p.plateau_level.values[:-1]  # the last is zero
+
+
+def draw(results):
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6))
+    for rank, colour in zip(range(4), (BLUE, ORANGE, GREEN, PURPLE), strict=True):
+        for i, (m, _) in enumerate(results.select(rank=rank).runs()):
+            label = f"rank {rank}" if i == 0 else None
+            style = {"color": colour, "lw": 1.4 if i == 0 else 0.3, "label": label}
+            left.semilogx(np.arange(1, m.sizes["step"] + 1), m.loss.values, **style)
+            right.plot(m.saved_step, m.effective_width + 0.05 * rank, **style)
+    for k, level in enumerate(levels(results)):
+        left.axhline(level, color=BLACK, ls="--", lw=0.7, label=None if k else "theory: levels")
+    left.set(xlabel="step + 1", ylabel="loss", title="C  large weights of low rank", yscale="symlog")
+    left.set_ylim(0)
+    right.set(xlabel="step", ylabel="effective width", title="rank of the weights")
+    left.legend(fontsize=7)
+    return figure
+
+
+experiment = Experiment(
+    title="Near a manifold, away from saddles",
+    where="Fig. 2C",
+    setting=setting,
+    full=dict(rank=range(4), seed=range(10)),
+    quick=dict(rank=range(4), seed=range(1)),
+    save_at=every(20, STEPS),
+    observe=(width,),
+    predict=(LinearLevels(),),
+    draw=draw,
+    claims=(
+        Claim("Large weights of rank 1 or 2: the loss falls at once, then drops 3 - r times.", "S31 · Fig. 2C",
+              mostly(as_said, drops_by_rank), {"rank": (1, 2)}),
+        Claim("From large weights of low rank the first fall is exponential.", "S31 · Fig. 2C", exponential,
+              {"rank": (1, 2, 3)}),
+        Claim("With exactly the rank required the loss falls at once, and the solution has low rank.", "S32 · Fig. 2C",
+              no_plateau, {"rank": 3}),
+    ),
+)  # fmt: skip

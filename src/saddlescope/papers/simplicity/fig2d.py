@@ -1,0 +1,94 @@
+"""Simplicity paper, Fig. 2D: larger initial weights shorten the plateaus; the rank still grows one by one.
+
+κ = 1, H = 100, isotropic weights of scale ε from 1e-6 to 0.1.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.claims import Claim, Finding, counted, enough, stages_of
+from saddlescope.experiment import Experiment
+from saddlescope.observables import LearnedModes
+from saddlescope.papers.simplicity import _fig2 as fig2
+from saddlescope.theory import LinearLevels
+from saddlescope.training import every
+
+SCALES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
+INTERMEDIATE = (1e-4, 1e-3, 1e-2)
+LARGE = 1e-1
+STEPS = 1200
+learned = LearnedModes()
+
+
+def setting(scale, seed):
+    return fig2.linear_run(seed, scale=scale, steps=STEPS)
+
+
+def time_to_learn(run):
+    """The step at which the last mode is half learned."""
+    return max(half_steps(run))
+
+
+def half_steps(run):
+    """The first saved steps at which the modes are half learned or more."""
+    share, at = run[learned.name].values, run.saved_step.values
+    return [
+        float(at[np.argmax(share[:, k] >= 0.5)]) if share[:, k].max() >= 0.5 else np.inf for k in range(share.shape[1])
+    ]
+
+
+def shorter(results):
+    times = fig2.medians(results, "scale", time_to_learn)
+    if len(times) < 2:
+        return None
+    counts = {s: [stages_of(m).n_drops for m, _ in results.select(scale=s).runs()] for s in results.values("scale")}
+    drops = "; ".join(f"{s:g}: {np.mean(c):.1f}" for s, c in counts.items())
+    falling = bool(np.all(np.diff([times[s] for s in sorted(times)]) < 0))
+    return Finding(falling, f"step at which the last mode is half learned by ε {fig2.listed(times)}; drops {drops}")
+
+
+def in_order(results):
+    """The modes are half learned one after the other, at intermediate scales."""
+    good = [bool(np.all(np.diff(half_steps(m)) > 0)) for m, _ in results.runs()]
+    return Finding(enough(sum(good), len(good), 0.8), f"{counted(sum(good), len(good))}; {half_times(results)}")
+
+
+def half_times(results):
+    of = lambda scale: [half_steps(m) for m, _ in results.select(scale=scale).runs()]  # noqa: E731
+    medians = {scale: np.median(of(scale), axis=0) for scale in results.values("scale")}
+    return "steps to half of each mode " + "; ".join(
+        f"ε {scale:g}: {', '.join(f'{step:.0f}' for step in steps)}" for scale, steps in medians.items()
+    )
+
+
+def no_drop(results):
+    counts = [stages_of(m).n_drops for m, _ in results.runs()]
+    good = counts.count(0)
+    return Finding(enough(good, len(counts), 0.8), f"no drop in {counted(good, len(counts))}; {half_times(results)}")
+
+
+def draw(results):
+    figure, ax = plt.subplots(figsize=(6, 3.6))
+    fig2.curves(ax, results, "scale", SCALES, lambda s: f"ε = {s:g}")
+    ax.set(title="D  scale of the initial weights", xlim=(0, 900))
+    return figure
+
+
+experiment = Experiment(
+    title="Larger initial weights shorten the plateaus",
+    where="Fig. 2D",
+    setting=setting,
+    full=dict(scale=SCALES, seed=range(10)),
+    quick=dict(scale=(1e-6, 1e-3, 1e-1), seed=range(1)),
+    save_at=every(4, STEPS),
+    observe=(learned,),
+    predict=(LinearLevels(),),
+    draw=draw,
+    claims=(
+        Claim("A larger scale gradually shortens the plateaus.", "S33 · Fig. 2D", shorter),
+        Claim("At intermediate scales solutions still grow in complexity: mode after mode.", "S33 · Fig. 2D", in_order,
+              {"scale": INTERMEDIATE}),
+        Claim("From large isotropic weights there is no plateau and no drop.", "S36 · Section 7", no_drop,
+              {"scale": LARGE}),
+    ),
+)  # fmt: skip

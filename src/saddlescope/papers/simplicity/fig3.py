@@ -1,0 +1,177 @@
+"""Simplicity paper, Fig. 3: linear and ReLU nets tell two kinds of digits apart, one direction after the other.
+
+H = 1000, batches of 64, lr 0.01, N(0, 1e-12) initial weights, pixels in [0, 1], one-hot targets. The drops come within
+a few epochs, so that loss and singular values of the first layer are read every six steps.
+"""
+
+import jax.numpy as jnp
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.claims import Claim, Finding, mostly
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE
+from saddlescope.nets import Identity, Neuron, ReLU, Units
+from saddlescope.optimisers import GradientDescent
+from saddlescope.papers.simplicity.table1 import PAIRS, PUBLISHED, needs
+from saddlescope.setting import Setting
+from saddlescope.stages import find_stages
+from saddlescope.tasks import DigitPair, Moments
+from saddlescope.theory.linear_levels import levels
+from saddlescope.training.jax_loop import JaxLoop, minibatch
+
+NETS = {"linear": Identity(), "relu": ReLU()}
+BATCH, EVERY, LR = 64, 6, 0.01
+S2 = {"0/1": 2.35, "0/8": 1.95, "5/7": 1.56, "3/5": 1.03}  # s₂(Σ_yx) on MNIST, from `simplicity.table1`
+SMALL = 0.1  # a third singular value below this share of the second is near zero
+
+
+def measure(pair, net, seed, dataset, units, steps):
+    setting = Setting(
+        DigitPair(*PAIRS[pair], dataset), Units(units, Neuron(NETS[net]), 1e-6), GradientDescent(LR), batch=BATCH,
+        epochs=1, precision="float32", seed=seed,
+    )  # fmt: skip
+    engine = JaxLoop(setting)
+    state, losses, values = engine.start(), [], []
+    for order in stretches(setting, steps):
+        state, row = minibatch(engine.net, engine.optimiser, engine.data, state, jnp.zeros((1, EVERY), jnp.float32),
+                               order, jnp.asarray(1), jnp.asarray(LR, jnp.float32), BATCH)  # fmt: skip
+        losses.append(float(row.mean()))
+        values.append(top_values(engine.params(state)["u"]))
+    values = np.array(values)
+    drops = [d.at for d in find_stages(np.array(losses)).drops if d.kind == "drop"]
+    first, second, _ = grown_at(values, drops)
+    return {
+        "curve": (("instant",), np.array(losses)), "singular": (("instant", "direction"), values),
+        "first": first, "second": second, "plateau": second - first, "drops": len(drops),
+        "first_drop": drops[0] if drops else -1.0, "last_drop": drops[-1] if drops else -1.0,
+        "third_share": float(values[-1, 2] / values[-1, 1]),
+        "levels": (("stage",), levels(Moments.of(setting.data()), units)),
+    }  # fmt: skip
+
+
+def stretches(setting, steps):
+    """Samples in the order of training, EVERY batches at a time, one row a call."""
+    each, left, epoch = BATCH * EVERY, np.zeros(0, np.int32), 0
+    for _ in range(steps // EVERY):
+        while len(left) < each:
+            left, epoch = np.concatenate([left, setting.permutation(epoch).astype(np.int32)]), epoch + 1
+        yield jnp.asarray(left[None, :each])
+        left = left[each:]
+
+
+def top_values(u):
+    gram = np.asarray(u, float)
+    gram = gram.T @ gram if gram.shape[1] < gram.shape[0] else gram @ gram.T
+    return np.sqrt(np.maximum(np.linalg.eigvalsh(gram)[::-1][:3], 0))
+
+
+def grown_at(values, drops):
+    """The stretch in which each singular value passes half of what the first is on the middle plateau; NaN where there
+    is no such plateau, or it never does."""
+    if len(drops) < 2:
+        return [np.nan] * 3
+    half = values[round((drops[0] + drops[-1]) / 2), 0] / 2
+    return [float(np.argmax(v > half)) if v.max() > half else np.nan for v in values.T]
+
+
+def by_net(results, read):
+    """{net: {pair: what is read of its runs}} of those that there are."""
+    parts = {net: {p: results.select(net=net, pair=p).measured for p in PAIRS} for net in results.values("net")}
+    return {net: {p: read(m) for p, m in of.items() if m.sizes["run"]} for net, of in parts.items()}
+
+
+def waits(results):
+    return by_net(results, lambda m: EVERY * m.plateau.values)
+
+
+def say_waits(found):
+    return "mean steps from the first to the second singular value's growth: " + "; ".join(
+        f"{net} {p} {v.mean():.0f}" for net, of in found.items() for p, v in of.items()
+    )
+
+
+def longer_when_harder(results):
+    """The intermediate plateau of 3/5 is longer than that of 0/1, in every pair of seeds of every net."""
+    found = waits(results)
+    if not all({"0/1", "3/5"} <= of.keys() for of in found.values()):
+        return None
+    good = all(of["3/5"].min() > of["0/1"].max() for of in found.values())
+    return Finding(bool(good), say_waits(found))
+
+
+def ordered_by(values):
+    """The mean waits of the four pairs are in the inverse order of these values, in every net."""
+
+    def check(results):
+        found = waits(results)
+        if not all(set(PAIRS) <= of.keys() for of in found.values()):
+            return None
+        order = sorted(PAIRS, key=lambda p: -values[p])
+        good = [bool(np.all(np.diff([of[p].mean() for p in order]) > 0)) for of in found.values()]
+        said = ", ".join(f"{p} {values[p]:.2f}" for p in order)
+        return Finding(all(good), f"values {said}; {say_waits(found)}", any(good))
+
+    return check
+
+
+def together(run, _):
+    """Both singular values grow within a quarter of the way between the two drops of theirs."""
+    near = abs(float(run.last_drop - run.first_drop)) / 4
+    gaps = abs(float(run["first"] - run.first_drop)), abs(float(run.second - run.last_drop))
+    return int(run.drops) >= 2 and max(gaps) < near
+
+
+def say_drops(results):
+    return f"drops {', '.join(str(int(m.drops)) for m, _ in results.runs())}"
+
+
+def third_small(run, _):
+    return float(run.third_share) < SMALL
+
+
+def say_thirds(results):
+    largest = by_net(results, lambda m: m.third_share.values.max())
+    return "largest third over second value: " + ", ".join(
+        f"{net} {max(of.values()):.2g}" for net, of in largest.items()
+    )
+
+
+def draw(results):
+    pairs = [p for p in PAIRS if results.select(pair=p).measured.sizes["run"]]
+    figure, axes = plt.subplots(2, len(pairs), figsize=(3.1 * len(pairs), 5.2), squeeze=False)
+    for row, net in zip(axes, NETS, strict=True):
+        for ax, p in zip(row, pairs, strict=True):
+            m = next(iter(results.select(pair=p, net=net).runs()), (None,))[0]
+            if m is None:
+                continue
+            at = EVERY * (1 + np.arange(m.sizes["instant"]))
+            ax.plot(at, m.curve, color=BLACK, lw=1.2, label="loss")
+            for k, (colour, word) in enumerate(zip((BLUE, ORANGE, GREEN), ("first", "second", "third"), strict=True)):
+                ax.plot(at, m.singular[:, k], color=colour, lw=1.2, label=f"{word} singular value")
+            for k, level in enumerate(m.levels.values if net == "linear" else ()):
+                ax.axhline(level, color=BLACK, ls="--", lw=0.7, label=None if k else "theory: levels of the loss")
+            ax.set(title=f"{net}, digits {p}", xlabel="step", ylabel="loss, size")
+    axes[0, 0].legend(fontsize=6, loc="center right")
+    return figure
+
+
+experiment = Experiment(
+    title="Two kinds of digits, one direction after the other",
+    where="Fig. 3",
+    measure=measure,
+    full=dict(pair=PAIRS, net=NETS, seed=range(3), dataset=("mnist",), units=(1000,), steps=(1200,)),
+    quick=dict(pair=("0/1", "3/5"), net=NETS, seed=range(1), dataset=("small",), units=(50,), steps=(1500,)),
+    needs=needs,
+    draw=draw,
+    claims=(
+        Claim("The intermediate plateau is longer for digits that are harder to tell apart.", "S41 · Fig. 3",
+              longer_when_harder),
+        Claim("The first and second singular values grow with the first and second drop.", "S42 · Fig. 3",
+              mostly(together, say_drops)),
+        Claim("The third singular value stays near zero.", "S42 · Fig. 3", mostly(third_small, say_thirds)),
+        Claim("The plateaus' lengths are in the order of Table 1's second values.", "S55 · B.1",
+              ordered_by({p: second for p, (_, second) in PUBLISHED.items()})),
+        Claim("They are in the order of s₂(Σ_yx).", "ours", ordered_by(S2)),
+    ),
+)  # fmt: skip

@@ -1,0 +1,129 @@
+"""Simplicity paper, Fig. 4 B–H: two-layer nets with other activations, by the order of their first Taylor term.
+
+Teacher φ(x₁) + φ(b x₂), b = 2 (B–F) or 1 (G, H). Order 0: sigmoid. Order 1: sin, tanh, whose weights become rank one
+early; what follows is not said to be a saddle. Orders 2 and 3: 1 - cos z, z tanh z, z³, z² tanh z, of which one unit
+grows after the other. E and H are not named in the paper's text: ours. At its learning rate of 0.02 the cubic net
+diverges; here 0.005. Panel A, softmax attention, is `simplicity.fig4a`.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.claims import Claim, Finding, counted, drops, in_runs, rated, stages_of, widths
+from saddlescope.experiment import Experiment
+from saddlescope.figures import loss_and_weights
+from saddlescope.nets import Cube, Neuron, OneMinusCos, Sigmoid, Sin, Tanh, TanhTimes, Units
+from saddlescope.observables import ByNorm, EffectiveWidth, Parameters
+from saddlescope.optimisers import GradientDescent
+from saddlescope.setting import Setting
+from saddlescope.tasks import Teacher
+from saddlescope.theory import NarrowLevels, properties
+from saddlescope.training import every
+
+UNITS = {
+    "B": Sigmoid(), "C": Sin(), "D": Tanh(), "E": OneMinusCos(), "F": TanhTimes(1), "G": Cube(), "H": TanhTimes(2),
+}  # fmt: skip
+NAMES = {"B": "sigmoid", "C": "sin z", "D": "tanh z", "E": "1 - cos z", "F": "z tanh z", "G": "z³", "H": "z² tanh z"}
+NUMBERS = {"E": "S26", "F": "S25", "G": "S26", "H": "S26"}
+ORDERS = {"B": 0, "C": 1, "D": 1, "E": 2, "F": 2, "G": 3, "H": 3}
+width = EffectiveWidth(ByNorm())
+
+
+def setting(panel, seed, samples, faster):
+    """`faster` starts the slow panels, G and H, from weights six times as large, and trains G on the population: with
+    the outliers of a small draw it is unstable."""
+    small, steep = panel in "BCD", panel in "GH"
+    scale = 1e-6 if small else 0.03 if steep and faster else 0.005
+    return Setting(
+        task=Teacher(UNITS[panel], ((1, 0), (0, 1 if steep else 2)), None if faster and panel == "G" else samples),
+        net=Units(50 if small else 10, Neuron(UNITS[panel]), scale),
+        optimiser=GradientDescent(0.005 if panel == "G" else 0.02),
+        steps=steps(panel, faster), seed=seed,
+    )  # fmt: skip
+
+
+def steps(panel, faster):
+    return 6000 if panel in "BCDEF" else 4000 if faster else 60_000
+
+
+def predict(panel, seed, samples, faster):
+    return (NarrowLevels(1, tries=6, size=1.0),) if panel != "B" else ()
+
+
+def save_at(panel, seed, samples, faster):
+    return every(steps(panel, faster) // 200, steps(panel, faster))
+
+
+def after_first_drop(run):
+    """The weights right after the first drop, and the loss there."""
+    first = next((d for d in stages_of(run).drops if d.kind == "drop"), None)
+    if first is None:
+        return None
+    i = int(np.argmin(np.abs(run.saved_step.values - first.end)))
+    return run.param_u.values[i]
+
+
+def rank_one(run, _):
+    """What is left of the first-layer weights beside their first direction, as a share: 0 for rank one."""
+    if (u := after_first_drop(run)) is None:
+        return np.inf
+    s = np.linalg.svd(u, compute_uv=False)
+    return float(s[1] / s[0])
+
+
+def orders(results):
+    found = {p: properties(Neuron(UNITS[p]), 2).order for p in UNITS}
+    text = ", ".join(f"{NAMES[p]} {o}" for p, o in found.items())
+    return Finding(found == ORDERS, f"measured orders: {text}")
+
+
+def not_a_saddle(results):
+    """The loss after the first drop differs from that of the best single unit by more than a tenth."""
+    gaps = []
+    for m, p in results.runs():
+        levels = [q.level for q in stages_of(m).plateaus][1:-1]  # neither the first nor what all ends at
+        gaps.append(abs(levels[0] / p.plateau_level.values[1] - 1) if levels else np.nan)
+    good = int(np.sum(np.array(gaps) > 0.1))
+    shown = ", ".join("no plateau" if np.isnan(g) else f"{g:.2g}" for g in gaps)
+    text = f"{counted(good, len(gaps))}; relative distance of the level from that of one unit {shown}"
+    return rated(good, len(gaps), text)
+
+
+def draw(results):
+    figure = plt.figure(figsize=(13, 8.4))
+    outer = figure.add_gridspec(2, 4)
+    for k, panel in enumerate((panel for panel in NAMES if panel in results.values("panel")), start=1):
+        loss_and_weights(figure, outer[divmod(k, 4)], results.select(panel=panel), f"{panel}  {NAMES[panel]}")
+    first = figure.add_subplot(outer[0, 0])
+    first.set_title("A  softmax attention")
+    first.text(0.5, 0.5, "`simplicity.fig4a`", ha="center", fontsize=8)
+    first.axis("off")
+    return figure
+
+
+def only(*panels):
+    return {"panel": panels}
+
+
+experiment = Experiment(
+    title="Other activations, by their order at zero",
+    where="Fig. 4 B–H",
+    setting=setting,
+    full=dict(panel=NAMES, seed=range(5), samples=(8192,), faster=(False,)),
+    quick=dict(panel=("B", "D", "F"), seed=range(1), samples=(256,), faster=(True,)),
+    save_at=save_at,
+    observe=(width, Parameters()),
+    predict=predict,
+    draw=draw,
+    claims=(
+        Claim("The first term that does not vanish is of order 0, 1, 1, 2, 2, 3, 3.", "S27 · Fig. 4", orders),
+        Claim("C, D: the weights are rank one after the first drop.", "S24 · Fig. 4",
+              in_runs(rank_one, 0.1, "second over first singular value", 0.8), only("C", "D")),
+        *(Claim(f"{p} ({NAMES[p]}): what follows is no saddle of one unit.", "S24 · Fig. 4", not_a_saddle, only(p))
+          for p in "CD"),
+        *(Claim(f"{p} ({NAMES[p]}): the loss drops exactly twice.", f"{NUMBERS[p]} · Fig. 4", drops(2, 0.8), only(p))
+          for p in "EFGH"),
+        *(Claim(f"{p} ({NAMES[p]}): one large unit on the plateau, two or three at the end.", f"{NUMBERS[p]} · Fig. 4",
+                widths(width, (1, 2), (1, 3), share=0.8), only(p)) for p in "EFGH"),
+    ),
+)  # fmt: skip

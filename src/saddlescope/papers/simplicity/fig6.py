@@ -1,0 +1,184 @@
+"""Simplicity paper, Fig. 6: nets of four layers that skip more layers learn faster, as shallower nets do.
+
+Linear: the data of Fig. 1B, lr 0.01, ε = 0.005, H = 50. A skip of k layers adds the first layer's output k layers later
+(Eq. 18). Beside them plain nets of two and three layers: skipping two of four layers should be like two layers,
+skipping one like three. ReLU, which the paper does not define: σ(W h) + h₁ in place of W h + h₁, on the two points of
+Fig. 1D. At that scale a two-layer ReLU net has one drop only: its plateau has gone. Panel A of the figure is a drawing
+of the three nets.
+"""
+
+from itertools import pairwise
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.claims import Claim, Finding, counted, rated, stages_of
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE
+from saddlescope.nets import DeepUnits, Identity, Neuron, ReLU, Units
+from saddlescope.observables import SingularValues
+from saddlescope.optimisers import GradientDescent
+from saddlescope.papers.simplicity._panels import task
+from saddlescope.setting import Setting
+from saddlescope.training import log_spaced
+
+NETS = {  # hidden dense layers, layers skipped
+    "two layers": ((), 0), "skip two": ((50, 50), 2), "three layers": ((50,), 0), "skip one": ((50, 50), 1),
+    "no skip": ((50, 50), 0),
+}  # fmt: skip
+COLOURS = dict(zip(NETS, (ORANGE, BLUE, PURPLE, GREEN, BLACK), strict=True))
+SCALE = 0.005
+ACTIVATIONS = {"linear": Identity(), "relu": ReLU()}
+STEPS = {"two layers": 2000, "skip two": 2000, "three layers": 10_000, "skip one": 10_000}
+FOUR = ("no skip", "skip one", "skip two")
+SKIPPED = {"skip one": ("W2",), "skip two": ("W2", "W3")}
+LONG = {"linear": 60_000, "relu": 300_000}
+
+
+def setting(units, net, seed):
+    (hidden, skip), activation = NETS[net], ACTIVATIONS[units]
+    unit = Neuron(activation)
+    made = DeepUnits(50, unit, hidden, SCALE, activation, skip) if hidden else Units(50, unit, SCALE)
+    return Setting(
+        task=task({"linear": "B", "relu": "D"}[units]), net=made, optimiser=GradientDescent(0.01),
+        steps=steps(units, net), seed=seed,
+    )  # fmt: skip
+
+
+def steps(units, net):
+    return STEPS.get(net, LONG[units])
+
+
+def first_drop(run):
+    return next((d.at for d in stages_of(run).drops if d.kind == "drop"), np.inf)
+
+
+def times(results):
+    return {net: np.array([first_drop(m) for m, _ in results.select(net=net).runs()]) for net in results.values("net")}
+
+
+def listed(found):
+    return "; ".join(
+        f"{net}: {'never' if np.isinf(np.median(t)) else f'{np.median(t):.0f}'}" for net, t in found.items()
+    )
+
+
+def faster(results):
+    """The first drop of skip two before skip one before no skip, in every pair of seeds."""
+    return in_order(times(results), FOUR[::-1])
+
+
+def in_order(found, nets):
+    """Of the nets that were run, each drops before the next, in every pair of seeds."""
+    run = [net for net in nets if net in found]
+    if len(run) < 2:
+        return None
+    good = all(found[a].max() < found[b].min() for a, b in pairwise(run))
+    return Finding(bool(good), f"median step of the first drop: {listed({k: found[k] for k in run})}")
+
+
+def alike(skipping, plain):
+    """Median steps of the first drop within a tenth of each other."""
+
+    def check(results):
+        found = times(results)
+        if not {skipping, plain} <= set(found):
+            return None
+        ratio = np.median(found[skipping]) / np.median(found[plain])
+        return Finding(
+            bool(0.9 < ratio < 1.1), f"{listed({k: found[k] for k in (skipping, plain)})}; ratio {ratio:.2f}"
+        )
+
+    return check
+
+
+def skipped(run, names, step):
+    """The largest singular value of the skipped layers at a step, over the start's and over the first layer's."""
+    at = lambda name: np.interp(step, run.saved_step.values, run[f"singular_values_{name}"].values[:, 0])  # noqa: E731
+    start = lambda name: run[f"singular_values_{name}"].values[0, 0]  # noqa: E731
+    return max(float(at(n) / start(n)) for n in names), max(float(at(n) / at("u")) for n in names)
+
+
+def skipped_stay_small(when):
+    """The skipped layers have grown by less than a factor of two, at the step that `when` gives of a run."""
+
+    def check(results):
+        found = np.array([skipped(m, names, when(m)) for net, names in SKIPPED.items()
+                          for m, _ in results.select(net=net).runs() if np.isfinite(when(m))])  # fmt: skip
+        if not found.size:
+            return None
+        (low, least), (high, most) = found.min(0), found.max(0)
+        good = int(np.sum(found[:, 0] < 2))
+        text = f"grown by a factor of {low:.2g} to {high:.2g}, to {least:.2g} to {most:.2g} of the first layer"
+        return rated(good, len(found), f"{counted(good, len(found))}; {text}")
+
+    return check
+
+
+def two_drops(results):
+    """The three nets of four layers wait between two drops."""
+    runs = [m for net in FOUR for m, _ in results.select(net=net).runs()]
+    counts = [stages_of(m).n_drops for m in runs]
+    if not counts:
+        return None
+    good = counts.count(2)
+    return rated(good, len(counts), f"{counted(good, len(counts))}; drops {', '.join(map(str, counts))}")
+
+
+def shallower_faster(results):
+    return in_order(times(results), ("two layers", "three layers", "no skip"))
+
+
+def draw(results):
+    figure, axes = plt.subplots(2, 2, figsize=(10, 6.4))
+    for column, (units, word) in zip(axes.T, {"linear": "B  linear", "relu": "C  ReLU"}.items(), strict=True):
+        part = results.select(units=units)
+        if not part.measured.sizes["run"]:
+            for ax in column:
+                ax.remove()
+            continue
+        for net in NETS:
+            for i, (m, _) in enumerate(part.select(net=net).runs()):
+                style = {"color": COLOURS[net], "lw": 1.5 if i == 0 else 0.3, "ls": "--" if "layers" in net else "-",
+                         "label": net if i == 0 else None}  # fmt: skip
+                at = np.arange(1, m.sizes["step"] + 1)
+                column[0].plot(at, m.loss.values, **style)
+                column[1].semilogx(at, m.loss.values, **style)
+        column[0].set(title=f"{word}, linear time", xlabel="step", ylabel="loss")
+        column[1].set(title=f"{word}, logarithmic time", xlabel="step", ylabel="loss")
+    next(ax for ax in axes[1] if ax.figure).legend(fontsize=7)
+    return figure
+
+
+LINEAR, RELU = {"units": "linear"}, {"units": "relu"}
+experiment = Experiment(
+    title="Nets that skip more layers learn faster",
+    where="Fig. 6",
+    setting=setting,
+    full=dict(units=ACTIVATIONS, net=NETS, seed=range(5)),
+    quick=dict(units=("linear",), net=[net for net in NETS if net != "no skip"], seed=range(1)),
+    save_at=lambda units, net, seed: log_spaced(250, steps(units, net)),
+    observe=(SingularValues(),),
+    draw=draw,
+    claims=(
+        Claim("Linear nets that skip more layers learn faster.", "S39 · Fig. 6", faster, LINEAR),
+        Claim("A linear net that skips one of four layers is like one of three.", "S39 · Fig. 6",
+              alike("skip one", "three layers"), LINEAR),
+        Claim("A linear net that skips two of four layers is like one of two.", "S39 · Fig. 6",
+              alike("skip two", "two layers"), LINEAR),
+        Claim("While the other layers escape from zero the skipped ones stay near it.", "S40 · Fig. 6",
+              skipped_stay_small(first_drop), LINEAR),
+        Claim("The skipped layers are still near zero when all is learned.", "S40 · Fig. 6",
+              skipped_stay_small(lambda m: m.saved_step.values[-1]), LINEAR),
+        Claim("All three linear nets go from saddle to saddle: two drops.", "S39 · Fig. 6", two_drops, LINEAR),
+        Claim("Shallower linear nets learn faster.", "S59 · Fig. 6", shallower_faster, LINEAR),
+        Claim("ReLU nets that skip more layers learn faster.", "S39 · Fig. 6", faster, RELU),
+        Claim("A ReLU net that skips one of four layers is like one of three.", "S39 · Fig. 6",
+              alike("skip one", "three layers"), RELU),
+        Claim("A ReLU net that skips two of four layers is like one of two.", "S39 · Fig. 6",
+              alike("skip two", "two layers"), RELU),
+        Claim("In ReLU nets too the skipped layers stay near zero while the others escape.", "S40 · Fig. 6",
+              skipped_stay_small(first_drop), RELU),
+        Claim("All three ReLU nets go from saddle to saddle: two drops.", "S39 · Fig. 6", two_drops, RELU),
+    ),
+)  # fmt: skip

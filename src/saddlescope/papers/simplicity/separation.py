@@ -1,0 +1,122 @@
+"""Simplicity paper, Section 5, Section 7 and App. C: the order of φ predicts whether directions or units take turns.
+
+Order one: all units grow along one direction after another. On the middle plateau the first layer has one direction (a
+rank of one, or one ray), spread over many units: more than a fifth of them share its weight, (Σ n²)² / Σ n⁴ over H.
+Order two and more: one unit grows after another, and fewer than one and a half units share the weight. Two-layer nets
+of Fig. 1 and deep nets of Fig. 5, the latter being the paper's conjecture. At the end all but the two largest units are
+cut from the two-layer nets: localised features should bear it.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.claims import Claim, counted, rated, saved_times, stages_of
+from saddlescope.experiment import Experiment
+from saddlescope.explanation import rule_for
+from saddlescope.figures import BLUE, ORANGE
+from saddlescope.nets import Units
+from saddlescope.observables import ByNorm, Parameters
+from saddlescope.papers.simplicity import fig5
+from saddlescope.papers.simplicity._panels import NAMES, SAMPLES, STEPS, panel_setting
+from saddlescope.theory import properties
+from saddlescope.training import every
+
+TWO = {f"1{p}": p for p in NAMES}
+DEEP = {f"5{p}": p for p in fig5.NAMES}
+MANY, ONE = 0.2, 1.5
+BEARABLE = 0.05  # of the first loss
+
+
+def setting(panel, seed):
+    return panel_setting(TWO[panel], seed) if panel in TWO else fig5.setting(DEEP[panel], seed, SAMPLES)
+
+
+def save_at(panel, seed):
+    steps = STEPS[TWO[panel]] if panel in TWO else fig5.STEPS[DEEP[panel]]
+    return every(steps // 100, steps)
+
+
+def digest(run, made):
+    """Directions of the first layer on the middle plateau, and how many units hold its weight; NaN without one."""
+    unit = getattr(made.net, "unit", None)
+    p = properties(unit, made.task.inputs) if unit is not None else None
+    kept = {"order": p.order if p else 2, "cut": cut(run, made) if isinstance(made.net, Units) else np.nan}
+    plateaus = stages_of(run).plateaus
+    if len(plateaus) < 3:
+        return kept | {"directions": np.nan, "held": np.nan, "units": made.net.units}
+    u = run.param_u.values[int(np.argmin(np.abs(saved_times(run) - plateaus[1].at)))]
+    n = (u**2).sum(axis=1)
+    directions = (rule_for(p) if p else ByNorm())(u)
+    return kept | {"directions": float(directions), "held": float(n.sum() ** 2 / (n**2).sum()), "units": len(n)}
+
+
+def cut(run, made):
+    """How much the last loss rises, over the first, when all but the two largest units are cut."""
+    end = {name: run[f"param_{name}"].values[-1] for name in ("u", "v")}
+    large = np.argsort(-(end["u"] ** 2).sum(1) - (end["v"] ** 2).sum(1))[:2]
+    left = float(made.net.loss({name: w[large] for name, w in end.items()}, made.net.statistics(made.data())))
+    return (left - float(run.loss[-1])) / float(run.loss[0])
+
+
+def predicted(results):
+    m = results.measured
+    first = (m.directions.values == 1) & (m.held.values > MANY * m.units.values)
+    good = np.where(m.order.values == 1, first, m.held.values < ONE)
+    text = f"{counted(int(good.sum()), len(good))}; directions and units that hold the weight, median: "
+    parts = {p: results.select(panel=p).measured for p in results.values("panel")}
+    return rated(
+        int(good.sum()),
+        len(good),
+        text
+        + "; ".join(
+            f"{p}: {np.nanmedian(part.directions):.0f} and {np.nanmedian(part.held):.1f}" for p, part in parts.items()
+        ),
+    )
+
+
+def pruned(results):
+    m = results.measured
+    good = np.where(m.order.values == 1, m.cut.values > BEARABLE, m.cut.values < BEARABLE)
+    parts = {p: results.select(panel=p).measured for p in results.values("panel")}
+    by = "; ".join(f"{p}: {np.median(part.cut):.2g}" for p, part in parts.items())
+    return rated(int(good.sum()), len(good), f"{counted(int(good.sum()), len(good))}; median rise {by}")
+
+
+def draw(results):
+    figure, ax = plt.subplots(figsize=(8, 3.6))
+    names = results.values("panel")
+    for k, p in enumerate(names):
+        m = results.select(panel=p).measured
+        colour = BLUE if int(m.order[0]) == 1 else ORANGE
+        ax.semilogy(np.full(m.sizes["run"], k), m.held, "o", color=colour, ms=4, mfc="none")
+    ax.plot([], [], "o", color=BLUE, mfc="none", label="φ of order one: directions")
+    ax.plot([], [], "o", color=ORANGE, mfc="none", label="φ of order two: units")
+    ax.set(ylabel="units that hold the weight", xlabel="panel of Fig. 1 and Fig. 5", xticks=range(len(names)))
+    ax.set_xticklabels(names, fontsize=8)
+    ax.legend(fontsize=7)
+    return figure
+
+
+experiment = Experiment(
+    title="Directions or units take turns, by the order of φ",
+    where="Section 5, Section 7, App. C",
+    setting=setting,
+    full=dict(panel=(*TWO, *DEEP), seed=range(10)),
+    quick=dict(panel=("1B", "1G", "5A", "5F"), seed=range(1)),
+    save_at=save_at,
+    observe=(Parameters(),),
+    digest=digest,
+    draw=draw,
+    claims=(
+        Claim("Two layers: order one has distributed features, order two localised ones.", "S49 · App. C", predicted,
+              {"panel": tuple(TWO)}),
+        Claim("Conjecture: ReLU nets separate directions, as linear nets do.", "S47 · App. C", predicted,
+              {"panel": ("1D", "1E")}),
+        Claim("Conjecture: in deep nets the order of φ predicts which take turns.", "S38 · Section 7", predicted,
+              {"panel": tuple(DEEP)}),
+        Claim("Deep nets: A and B visit rank-one weights, C and D one ray, E and F one unit.", "S56 · B.2", predicted,
+              {"panel": tuple(DEEP)}),
+        Claim("Localised features can be cut to two units, distributed ones cannot.", "S58 · App. C", pruned,
+              {"panel": tuple(TWO)}),
+    ),
+)  # fmt: skip

@@ -1,0 +1,136 @@
+"""Simplicity paper, Theorem 1: a fixed point of a narrow net is one of a wider net, in four ways. Nothing is trained.
+
+A random net of two units, and targets it cannot fit, chosen so that it is at a fixed point of its loss; then one unit
+more, (i) a copy, (ii) silent, (iii) proportional, (iv) in the span, with random factors. Each way is said of units with
+certain properties, which are measured here from φ; where they are absent the construction is a control that must fail.
+Weights have deviation 2: near zero two sigmoid units nearly span the constants, which would hide that control.
+Gradients are relative to the sum of the absolute terms of theirs.
+"""
+
+from collections import defaultdict
+from itertools import pairwise
+
+import jax.numpy as jnp
+import numpy as np
+
+from saddlescope.claims import Claim, Finding, counted
+from saddlescope.experiment import Experiment
+from saddlescope.nets import Units
+from saddlescope.papers.simplicity._units import UNITS, kinds_figure, measured, sizes
+from saddlescope.theory import Equal, Rays, Silent, Span, data_with_fixed_point, embed
+from saddlescope.theory.fixed_point import outputs_and_slopes, relative_gradient
+
+KINDS = {"copy": "(i)", "silent": "(ii)", "ray": "(iii)", "span": "(iv)"}
+FEW = ("linear", "relu", "quadratic", "softmax", "tanh", "own")
+EXACT, BROKEN = 1e-12, 1e-2
+
+
+def made(kind, rng, narrow, any_sign):
+    """A construction with random factors of either sign, but γ_u of (iii) positive where φ needs it, as ReLU does.
+    Drawn again where a sum nearly cancels, or a factor is nearly 1: such a control hardly differs from what is true."""
+    while True:
+        a, b, c, d = rng.uniform(0.3, 1.5, 4) * rng.choice((-1, 1), 4)
+        new = [np.linalg.norm(f @ narrow[n]) / np.linalg.norm(narrow[n]) for n, f in (("u", (a, c)), ("v", (b, d)))]
+        if min(new) > 0.3 and abs(abs(a) - 1) > 0.3:
+            break
+    inner = a if any_sign else abs(a)
+    return {"copy": Equal(b), "silent": Silent(), "ray": Rays(inner, b), "span": Span((a, c), (b, d))}[kind]
+
+
+def measure(unit, kind, seed):
+    rng = np.random.default_rng(seed)
+    (inputs, outputs), net = sizes(unit), Units(2, UNITS[unit], 2.0)
+    narrow = net.init(rng, inputs, outputs)
+    data = data_with_fixed_point(net, narrow, rng.standard_normal((40, inputs)), rng)
+    way = made(kind, rng, narrow, measured(unit).homogeneous)
+    wide = embed(narrow, 3, way)
+    before, after = (outputs_and_slopes(net, p, data.x)[0] for p in (narrow, wide))
+    return {
+        "fits": way.fits(measured(unit)),
+        "narrow_gradient": relative_gradient(net, narrow, data),
+        "wide_gradient": relative_gradient(net, wide, data),
+        "map_gap": float(jnp.abs(after - before).max() / jnp.abs(before).max()),
+    }
+
+
+def at_most(name, fits=True):
+    """To rounding, in every run where the theorem speaks."""
+
+    def check(results):
+        part = results.where(results.measured.fits.values.astype(bool) == fits)
+        values = part.measured[name].values
+        if not len(values):
+            return None
+        good = int(np.sum(values <= EXACT))
+        return Finding(
+            good == len(values), f"{counted(good, len(values))}; largest {values.max():.1e}, limit {EXACT:g}"
+        )
+
+    return check
+
+
+def controls(results):
+    """Where the theorem does not speak, the map or the fixed point is lost: for each unit and way, in the median draw.
+
+    Of one draw the loss may be small though nothing is true: where the unit that is changed hardly speaks, or where a
+    residual is by chance nearly orthogonal to what the new unit could add."""
+    part = results.where(~results.measured.fits.values.astype(bool)).measured
+    if not part.sizes["run"]:
+        return None
+    draws = defaultdict(list)
+    for unit, kind, lost in zip(part.unit.values, part.kind.values, worst_of(part), strict=True):
+        draws[f"{unit}, {kind}"].append(lost)
+    medians = {name: float(np.median(values)) for name, values in draws.items()}
+    good, least = sum(m > BROKEN for m in medians.values()), min(medians, key=medians.__getitem__)
+    text = f"{good} of {len(medians)} controls by more than {BROKEN:g}; least median {medians[least]:.1e} ({least}); "
+    single = int(np.sum(worst_of(part) > BROKEN))
+    return Finding(good == len(medians), text + f"draw by draw {counted(single, part.sizes['run'])}")
+
+
+def worst_of(rows):
+    """Change of the map or gradient, the larger."""
+    return np.maximum(rows.wide_gradient.values, rows.map_gap.values)
+
+
+def works_for(results):
+    """Of which kinds of unit each way did keep map and fixed point, in every draw: each a part of the one before."""
+    part = results.measured
+    rows = list(zip(part.kind.values.astype(str), part.unit.values.astype(str), worst_of(part), strict=True))
+    failed = {k: {u for kind, u, gap in rows if kind == k and gap > EXACT} for k in KINDS}
+    works = {k: {u for kind, u, _ in rows if kind == k} - failed[k] for k in KINDS}
+    if set(results.values("unit")) != set(UNITS) or set(results.values("kind")) != set(KINDS):
+        return None
+    sets = [works[k] for k in ("copy", "silent", "ray", "span")]
+    text = "; ".join(f"{KINDS[k]} {len(units)} of {len(UNITS)} kinds of unit" for k, units in works.items())
+    return Finding(all(b < a for a, b in pairwise(sets)), f"{text}; (iv) {', '.join(sorted(works['span']))}")
+
+
+def draw(results):
+    titles = {kind: f"{number} {kind}" for kind, number in KINDS.items()}
+    return kinds_figure(results, titles, worst_of, (EXACT, BROKEN), "gradient or change of the map, relative")
+
+
+experiment = Experiment(
+    title="A narrow net's fixed point in a wider net",
+    where="Theorem 1",
+    measure=measure,
+    full=dict(unit=UNITS, kind=KINDS, seed=range(20)),
+    quick=dict(unit=FEW, kind=KINDS, seed=range(1)),
+    draw=draw,
+    claims=(
+        *(Claim(f"{number} The wider net has the same map and is at a fixed point.", f"S{n} · Theorem 1 {number}",
+                lambda results: both(results), {"kind": kind})
+          for n, (kind, number) in enumerate(KINDS.items(), start=1)),
+        Claim("Controls: units without the property lose the map or the fixed point.", "S1–S4 · Theorem 1", controls),
+        Claim("More properties of φ allow more embedded fixed points.", "S5 · Remark 1", works_for),
+    ),
+)  # fmt: skip
+
+
+def both(results):
+    """The map and the gradient, to rounding."""
+    parts = [part for name in ("map_gap", "wide_gradient") if (part := at_most(name)(results))]
+    if len(parts) < 2:
+        return None
+    text = "; ".join(f"{n}: {p.evidence}" for n, p in zip(("map", "gradient"), parts, strict=True))
+    return Finding(all(p.holds for p in parts), text)
