@@ -3,22 +3,36 @@
 import importlib
 import pkgutil
 
+import jax.numpy as jnp
+
 import saddlescope
 from saddlescope.identity import Part, subclasses
 from saddlescope.nets import (
     MLP,
+    Cube,
+    DeepUnits,
     Gaussian,
+    GivenUnit,
     Identity,
+    Kernel,
     LeakyReLU,
-    LinearUnits,
+    LinearHead,
+    LinearTransformer,
     MeanField,
+    MergedHead,
     MuP,
+    Neuron,
+    OneMinusCos,
     ReLU,
     Sigmoid,
+    Sin,
+    SoftmaxHead,
     Square,
     Tanh,
+    TanhTimes,
     UniformFanIn,
     Units,
+    linear_units,
     low_rank,
 )  # fmt: skip
 from saddlescope.observables import (
@@ -63,15 +77,18 @@ from saddlescope.optimisers import (
 from saddlescope.setting import Setting
 from saddlescope.tasks import (
     Chirp,
+    DigitPair,
     GivenArrays,
     GivenFunction,
+    InContextRegression,
     LinearTeacher,
     Points,
+    Teacher,
     cosine,
     cosine_sum,
     multi_frequency,
 )
-from saddlescope.theory import DropSchedule, LinearLevels, OrthogonalPoints, ReducedWidth
+from saddlescope.theory import DropSchedule, LinearLevels, NarrowLevels, OrthogonalPoints, QuadraticDrops, ReducedWidth
 
 COVARIANCE = ((1, 1), (1, 4))
 TEACHER = LinearTeacher(((1, 0), (0, 1)), COVARIANCE)
@@ -80,20 +97,25 @@ TWO_POINTS = Points(((1, 0.5), (-1, 2)), ((1,), (-1,)))
 
 def linear_setting(**changes):
     """Fig. 1B with W* = I, shortened."""
-    given = dict(task=TEACHER, net=LinearUnits(50, 1e-6), optimiser=GradientDescent(0.01), steps=300) | changes
+    given = dict(task=TEACHER, net=linear_units(50, 1e-6), optimiser=GradientDescent(0.01), steps=300) | changes
     return Setting(**given)
 
 
 def relu_setting(**changes):
-    given = dict(task=TWO_POINTS, net=Units(50, ReLU(), 1e-6), optimiser=GradientDescent(0.01), steps=300) | changes
-    return Setting(**given)
+    net = Units(50, Neuron(ReLU()), 1e-6)
+    return Setting(**dict(task=TWO_POINTS, net=net, optimiser=GradientDescent(0.01), steps=300) | changes)
+
+
+def quadratic_setting(**changes):
+    given = dict(task=Teacher(Square(), ((1, 0), (0, 1)), 30), net=Units(3, Neuron(Square()), 0.1))
+    return Setting(**given | dict(optimiser=GradientDescent(0.01), steps=20) | changes)
 
 
 def minibatch_setting(**changes):
     """A small tanh net on a cosine, with a short last batch."""
     given = dict(
-        task=cosine(1, 30), net=Units(8, Tanh(), 1.0, bias=True), optimiser=GradientDescent(0.05), batch=7, epochs=60,
-        schedule=HalveOnStagnation(), stop=(LossBelow(1e-3), LearningRateBelow(1e-4)),
+        task=cosine(1, 30), net=Units(8, Neuron(Tanh(), bias=True), 1.0), optimiser=GradientDescent(0.05), batch=7,
+        epochs=60, schedule=HalveOnStagnation(), stop=(LossBelow(1e-3), LearningRateBelow(1e-4)),
     )  # fmt: skip
     return Setting(**given | changes)
 
@@ -111,6 +133,11 @@ def parabola(x):
     return x**2
 
 
+def product(x, u):
+    """Quadratic in u, one number."""
+    return (u @ x[: len(u)]) * jnp.sum(u)
+
+
 CASES = [
     cosine(1, 16), TEACHER, TWO_POINTS, cosine_sum(3, 48), multi_frequency(0.3, 60), Chirp(6, 2, 40),
     GivenFunction(parabola, 9), GivenArrays([[0.0, 1.0], [1.0, 0.5], [2.0, 2.0]], [1.0, -1.0, 0.5]),
@@ -119,7 +146,18 @@ CASES = [
     UniformFanIn(), Gaussian(), MeanField(), MuP(),
     low_rank(3, 2, 8), low_rank(2, 1, 7, activation=LeakyReLU(0.2), trainable="all", parameterisation=MuP()),
     low_rank(3, 3, 9, activation=Tanh(), residual=True, parameterisation=MeanField()), MLP((6, 5)),
-    LinearUnits(5, 0.3), Units(6, ReLU(), 0.5), Units(6, Tanh(), 0.5, bias=True), Units(4, Square(), 0.5),
+    linear_units(5, 0.3), linear_units(5, 0.01, rank=2, spread=0.5), Units(6, Neuron(ReLU()), 0.5),
+    Units(6, Neuron(Tanh(), bias=True), 0.5), Units(4, Neuron(Square()), 0.5), Units(4, Neuron(Cube()), 0.5),
+    Units(3, GivenUnit(product), 0.5), Units(3, Kernel(2, Identity()), 0.5), Units(3, Kernel(2, ReLU(), 1), 0.5),
+    Units(3, LinearHead(2), 0.5), Units(2, LinearHead(1, 2), 0.5), Units(3, MergedHead(2), 0.5),
+    DeepUnits(4, Neuron(Identity()), (5,), 0.5), DeepUnits(4, Neuron(Identity()), (4, 4), 0.5, skip=1),
+    DeepUnits(4, Neuron(ReLU()), (5, 4), 0.5, ReLU(), skip=2), DeepUnits(3, Kernel(2, Identity()), (4,), 0.5),
+    DeepUnits(3, Neuron(Square()), (4,), 0.5), LinearTransformer(3, 4, 2, 0.5),
+    Units(3, SoftmaxHead(2), 0.5), Neuron(ReLU()), Neuron(Square(), bias=True), GivenUnit(product, 2),
+    Kernel(2, Identity()), Kernel(3, Tanh(), 2), LinearHead(2, 1), MergedHead(3), SoftmaxHead(2),
+    DigitPair(3, 5, "small"), InContextRegression((1, 0.5), 5, 40), Teacher(Tanh(), ((1, 0), (0, 2)), 30),
+    Teacher(Square(), ((1, 0), (0, 2)), 30, True), Teacher(Cube(), ((1, 0.5),), None),
+    Cube(), Sin(), OneMinusCos(), TanhTimes(), TanhTimes(2),
     GradientDescent(0.01), GradientDescent(0.01, momentum=0.9, clip=1.0), Adam(1e-3), Adam(1e-3, clip=0.5),
     GradientFlow(0.01), NormScaledDescent(0.01, 2), Ladder((1.0, 0.5, 0.1, 0.05, 0.01)),
     Constant(), StepDecay(0.9, 3), HalveOnStagnation(), HalveOnStagnation(2, 5),
@@ -130,7 +168,7 @@ CASES = [
     LogRatios(0.1), PaperMinima(), ProminentMinima(), MinimaCounts(PaperMinima(), 200, "float32"),
     MinimaCounts(ProminentMinima()), ResidualAmplitudes(), ResidualAmplitudes(4), Sharpness(20), GradientNoise(7),
     WeightDensity(0.5, 10),
-    LinearLevels(), DropSchedule(), ReducedWidth(), OrthogonalPoints(),
+    LinearLevels(), DropSchedule(), ReducedWidth(), OrthogonalPoints(), NarrowLevels(1, tries=2), QuadraticDrops(),
     linear_setting(), relu_setting(), minibatch_setting(), random_feature_setting(),
     random_feature_setting(engine="jax"), linear_setting(optimiser=GradientFlow(0.01)),
 ]  # fmt: skip

@@ -13,23 +13,32 @@ from pathlib import Path
 from statistics import median
 
 import pytest
+from paper_pages import PAGES, between, table
 
-from saddlescope.experiment import find, keys
+from saddlescope.experiment import keys
 from saddlescope.named import Name
-from saddlescope.report.record import ledger, recorded
+from saddlescope.report.record import ledger
 from saddlescope.sweep_file import read_sweep
 from saddlescope.sweeps.board import duration
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
-COMMANDS = ("", "list", "run", "judge", "show", "train", "stages", "sweep", "collect", "ls", "verify")
+COMMANDS = (
+    "",
+    "list",
+    "run",
+    "judge",
+    "show",
+    "train",
+    "stages",
+    "explain",
+    "data",
+    "sweep",
+    "collect",
+    "ls",
+    "verify",
+)
 SPEED = ROOT / "benchmarks" / "engine.json"
-
-
-def between(text, name):
-    found = re.search(rf"<!-- {name} -->\n(.*?)\n<!-- /{name} -->", text, re.DOTALL)
-    assert found, f"README.md has no <!-- {name} --> block"
-    return found[1]
 
 
 def cli_reference():
@@ -47,8 +56,9 @@ def test_cli_reference_is_the_help():
     assert (ROOT / "docs" / "cli.md").read_text() == cli_reference(), "run `python tests/test_docs.py`"
 
 
-def test_readme_counts_the_verdicts_on_the_valleys_paper():
-    assert between(README, "valleys") == summary(), "run `python tests/test_docs.py`"
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.paper)
+def test_readme_counts_the_verdicts_on_a_paper(page):
+    assert between(README, page.paper) == page.summary(), "run `python tests/test_docs.py`"
 
 
 def test_readme_ledger_is_the_record():
@@ -71,11 +81,6 @@ def speed():
 
 SWEEPS, PAPER = ROOT / "benchmarks" / "sweeps.json", ROOT / "benchmarks" / "paper_sweeps.json"
 SCALING = ROOT / "docs" / "scaling.md"
-
-
-def table(*rows):
-    head, *rest = rows
-    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in (head, ("---",) * len(head), *rest))
 
 
 def overhead():
@@ -120,8 +125,9 @@ def paper():
     return table(*rows)
 
 
-MADE = {"README.md": {"ledger": lambda: ledger(keys()), "speed": lambda: speed(), "valleys": lambda: summary()},
-        "docs/valleys.md": {"verdicts": lambda: verdicts(), "gallery": lambda: gallery()},
+MADE = {"README.md": {"ledger": lambda: ledger(keys()), "speed": lambda: speed()}
+        | {page.paper: page.summary for page in PAGES},
+        **{f"docs/{page.paper}.md": {"verdicts": page.verdicts, "gallery": page.gallery} for page in PAGES},
         "docs/scaling.md": {"overhead": overhead, "costs": costs, "paper": paper}}  # fmt: skip
 
 
@@ -144,7 +150,7 @@ def test_readme_speed_is_the_stored_benchmark():
     assert between(README, "speed") == speed(), "run `python tests/test_docs.py`"
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/random_features.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/random_features.md", "docs/units.md"])
 def test_example_prints_what_it_says(name):
     code, shown = re.search(r"```python\n(.*?)```\n+```text\n(.*?)```", (ROOT / name).read_text(), re.DOTALL).groups()
     printed = io.StringIO()
@@ -153,77 +159,32 @@ def test_example_prints_what_it_says(name):
     assert printed.getvalue().rstrip() == shown.rstrip()
 
 
-VALLEYS = ROOT / "docs" / "valleys.md"
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.paper)
 
 
-def listed_claims():
-    """The valleys paper's sentences: number → experiments that check it."""
-    rows = [line.split("|") for line in between(VALLEYS.read_text(), "list").splitlines() if line.startswith("| V")]
-    return {row[1].strip(): (row[2].strip(), re.findall(r"`valleys\.(\w+)`", row[4]), row[4]) for row in rows}
+@each_page
+def test_every_sentence_of_a_paper_is_checked_or_says_why_not(page):
+    listed = page.sentences()
+    assert list(listed) == [f"{page.letter}{k + 1}" for k in range(len(listed))]
+    for number, sentence in listed.items():
+        assert sentence.names or "not tested, because" in sentence.check, number
+        for name in sentence.names if sentence.tested else []:
+            assert number in page.claimed(f"{page.paper}.{name}"), f"{number} is not among the claims of {name}"
 
 
-def claimed(key):
-    """The numbers that an experiment's claims name."""
-    return {number for c in find(key).claims for number in re.findall(r"V\d+", c.where)}
+@each_page
+def test_every_claim_that_names_a_sentence_is_listed(page):
+    listed = page.sentences()
+    for key in page.keys:
+        for number in page.claimed(key):
+            assert listed[number].tested, f"{number} is said not to be tested"
+            assert key.split(".")[1] in listed[number].names, f"{key} checks {number}; the list does not say so"
 
 
-def test_every_sentence_of_the_valleys_paper_is_checked_or_says_why_not():
-    listed = listed_claims()
-    assert list(listed) == [f"V{k + 1}" for k in range(len(listed))]
-    for number, (_, names, text) in listed.items():
-        assert names or "not tested, because" in text, number
-        for name in [] if text.strip().startswith("not tested") else names:
-            assert number in claimed(f"valleys.{name}"), f"{number} is not among the claims of valleys.{name}"
-
-
-def test_every_claim_that_names_a_sentence_is_listed():
-    listed = listed_claims()
-    for key in (k for k in keys() if k.startswith("valleys.")):
-        for number in claimed(key):
-            assert not listed[number][2].strip().startswith("not tested"), f"{number} is said not to be tested"
-            assert key.removeprefix("valleys.") in listed[number][1], f"{key} checks {number}; the list does not say so"
-
-
-def verdicts():
-    """What became of the valleys paper's sentences, from the record."""
-    rows = [("no.", "the paper's sentence", "verdict", "experiment")]
-    for number, (sentence, names, text) in listed_claims().items():
-        missing = "not tested" if text.strip().startswith("not tested") else "not yet run"
-        claims = [(v, name) for name in names for v in (recorded(f"valleys.{name}", "full") or ((),))[0]]
-        found = [(v, name) for v, name in claims if number in re.findall(r"V\d+", v.where)]
-        several = len({v.sentence for v, _ in found}) > 1
-        marks = [
-            (f"**{v.word}**" if v.word != "holds" else v.word, f" ({v.sentence[:-1]})" * several) for v, _ in found
-        ]
-        mark = "; ".join(word + which for word, which in marks) or missing
-        rows.append((number, sentence, mark, ", ".join(dict.fromkeys(f"`valleys.{n}`" for _, n in found))))
-    return table(*rows)
-
-
-def summary():
-    """How many of the valleys paper's sentences have which verdict, and all other claims about it."""
-    cells = [re.sub(r" \([^;]*\)(?=;|$)", "", row.split("|")[3].strip()) for row in verdicts().splitlines()[2:]]
-    words = [cell.replace("**", "") for cell in cells]
-    kinds = ("holds", "partly", "does not hold", "cannot tell", "not tested", "not yet run")
-    counts = {kind: sum(set(w.split("; ")) == {kind} for w in words) for kind in kinds}
-    counts["of several checks, not all alike"] = len(words) - sum(counts.values())
-    return table(("of the paper's sentences", "number"), *counts.items(), ("all", len(words)))
-
-
-def gallery():
-    """Every figure of the valleys paper's experiments."""
-    parts = []
-    for key in (k for k in keys() if k.startswith("valleys.")):
-        if (ROOT / "results" / key / "figure.png").exists():
-            e = find(key)
-            parts.append(f"### {e.title}\n\n`{key}` ({e.where})\n\n![{e.title}](../results/{key}/figure.png)")
-    return "\n\n".join(parts)
-
-
+@each_page
 @pytest.mark.parametrize("name", ["verdicts", "gallery"])
-def test_valleys_page_is_made_from_the_record(name):
-    made = MADE["docs/valleys.md"][name]()
-    assert between(VALLEYS.read_text(), name) == made, "run `python tests/test_docs.py`"
+def test_a_paper_s_page_is_made_from_the_record(page, name):
+    assert between(page.file.read_text(), name) == getattr(page, name)(), "run `python tests/test_docs.py`"
 
 
 @pytest.mark.parametrize("page", ["README.md", *(f"docs/{p.name}" for p in sorted((ROOT / "docs").glob("*.md")))])

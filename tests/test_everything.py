@@ -8,15 +8,24 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from cases import CASES, all_parts, linear_setting, minibatch_setting, of_kind, random_feature_setting, relu_setting
+from cases import (
+    CASES,
+    all_parts,
+    linear_setting,
+    minibatch_setting,
+    of_kind,
+    quadratic_setting,
+    random_feature_setting,
+    relu_setting,
+)
 
 from saddlescope.identity import build, content_hash, digest, form
-from saddlescope.nets import LinearUnits, Net
+from saddlescope.nets import Kernel, Net, linear_units
 from saddlescope.observables import Observable, Parameters, WidthRule
 from saddlescope.optimisers import Optimiser, Schedule, StopRule
 from saddlescope.setting import Setting
 from saddlescope.tasks import Moments, Samples, Task
-from saddlescope.theory import OrthogonalPoints, Prediction
+from saddlescope.theory import OrthogonalPoints, Prediction, QuadraticDrops
 from saddlescope.training import reread, train
 from saddlescope.training.save_at import SaveAt
 
@@ -62,7 +71,7 @@ def test_task_keeps_its_word(case):
     data = case.data(np.random.default_rng(0))
     if case.size is None:
         assert isinstance(data, Moments)
-        assert data.optimum.shape == (case.outputs, case.inputs)
+        assert data.optimum.shape == (case.outputs, case.inputs**data.degree)
     else:
         assert data.x.shape == (case.size, case.inputs)
         assert data.y.shape == (case.size, case.outputs)
@@ -70,11 +79,21 @@ def test_task_keeps_its_word(case):
         np.testing.assert_array_equal(a, b)
 
 
+def sizes_for(net):
+    """Inputs and outputs that this net can read and give."""
+    unit = getattr(net, "unit", None)
+    for tokens in (net, unit):
+        if hasattr(tokens, "dimension"):
+            return (tokens.dimension + 1) * 4, 1
+    return (6, 1) if isinstance(unit, Kernel) else (3, 2)
+
+
 @named(of_kind(Net))
 def test_net_gradient_is_that_of_finite_differences(case):
     rng = np.random.default_rng(1)
-    params = case.init(rng, 3, 2)
-    x, y = rng.standard_normal((9, 3)), rng.standard_normal((9, 2))
+    inputs, outputs = sizes_for(case)
+    params = case.init(rng, inputs, outputs)
+    x, y = rng.standard_normal((40, inputs)), rng.standard_normal((40, outputs))
     data = case.statistics(Samples(x, y))
     flat, restore = jax.flatten_util.ravel_pytree(params)
     gradient = jax.grad(lambda p: case.loss(restore(p), data))(flat)
@@ -89,7 +108,7 @@ def test_net_gradient_is_that_of_finite_differences(case):
 
 @named(of_kind(Optimiser))
 def test_optimiser_lowers_a_quadratic(case):
-    setting = linear_setting(net=LinearUnits(4, 0.3), optimiser=case, steps=20)
+    setting = linear_setting(net=linear_units(4, 0.3), optimiser=case, steps=20)
     losses = train(setting)["loss"].values
     assert losses[-1] < losses[0]
     assert len(losses) == 21
@@ -135,7 +154,7 @@ def setting_for(case):
     if kind in ("LearnedSamples",):
         return relu_setting(steps=10)
     units = kind in ("LearnedModes", "EffectiveWidth", "UnitNorms", "UnitDirections", "Balancedness")
-    return linear_setting(net=LinearUnits(4, 0.3), steps=10) if units else random_feature_setting(epochs=10)
+    return linear_setting(net=linear_units(4, 0.3), steps=10) if units else random_feature_setting(epochs=10)
 
 
 @named(of_kind(Observable))
@@ -161,7 +180,8 @@ def test_observable_has_the_axes_it_says(case):
 
 @named(of_kind(Prediction))
 def test_prediction_is_a_pure_function_of_the_setting(case):
-    setting = relu_setting() if isinstance(case, OrthogonalPoints) else linear_setting()
+    made = {OrthogonalPoints: relu_setting, QuadraticDrops: quadratic_setting}
+    setting = made.get(type(case), linear_setting)()
     first, second = case(setting), case(setting)
     for name, (axes, values) in first.items():
         assert np.ndim(values) == (1 if isinstance(axes, str) else len(axes))

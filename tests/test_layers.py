@@ -16,7 +16,8 @@ ARROWS = {
     "progress": set(),
     "packed": {"refusal", "atomic"},
     "identity": {"numerics", "refusal"},
-    "tasks": FLOOR,
+    "datasets": {"refusal", "atomic"},
+    "tasks": FLOOR | {"datasets"},
     "nets": FLOOR | {"tasks"},
     "optimisers": FLOOR,
     "setting": FLOOR | {"tasks", "nets", "optimisers"},
@@ -39,17 +40,22 @@ ARROWS = {
     "store": {"refusal", "provenance", "atomic", "identity", "claims", "results", "netcdf"},
     "written": FLOOR | {"setting", "tasks", "nets", "optimisers", "observables"},
     "sweep_file": {"refusal", "experiment", "named", "setting", "sweeps", "training", "written"},
+    "explanation": {"nets", "observables", "optimisers", "refusal", "results", "setting", "stages", "tables", "theory"},
     "figures": {"claims", "results", "store"},
     "papers": {
-        "experiment", "figures", "claims", "intervals", "named", "observables", "optimisers", "outcomes", "nets",
-        "refusal", "results", "setting", "sweeps", "tables", "tasks", "theory", "training",
+        "claims", "datasets", "experiment", "explanation", "figures", "intervals", "named", "nets", "observables",
+        "optimisers", "outcomes", "refusal", "results", "setting", "stages", "sweeps", "tables", "tasks", "theory",
+        "training",
     },
     "probe": {"stages", "observables"},
     "report": {
         "refusal", "store", "claims", "experiment", "figures", "results", "sweeps", "named", "outcomes", "observables",
         "tables", "training", "progress", "provenance", "sweep_file",
     },
-    "cli": {"refusal", "report", "experiment", "stages", "curves", "store", "named", "sweeps"},
+    "cli": {
+        "refusal", "report", "experiment", "explanation", "figures", "stages", "curves", "store", "named", "sweeps",
+        "datasets",
+    },
 }  # fmt: skip
 
 

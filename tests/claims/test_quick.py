@@ -25,6 +25,22 @@ def test_quick_verdicts_are_those_recorded(key):
     for ax in figure.get_axes():
         assert ax.get_xlabel() or ax.get_ylabel() or ax.get_title()
     plt.close(figure)
+    takes_fewer(experiment, results)
+
+
+def takes_fewer(experiment, results):
+    """With one value of an axis alone, as `--axis` may give, everything is judged, drawn and tabulated as far as it
+    can be."""
+    several = {axis: values for axis in experiment.quick if len(values := results.values(axis)) > 1}
+    for k, (axis, values) in enumerate(several.items()):
+        for value in (values[0], values[-1]):
+            part = results.select(**{axis: value})
+            judge(experiment.claims, part)
+            if experiment.tables:
+                list(experiment.tables(part))
+        if k == 0:
+            with style():
+                plt.close(experiment.draw(part))
 
 
 @pytest.mark.parametrize("scale", ["quick", "full"])

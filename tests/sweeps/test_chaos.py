@@ -22,7 +22,7 @@ RUNS = 240
 FILE = f"""
 [setting]
 task = {{class = "LinearTeacher", matrix = [[1, 0], [0, 0.5]], covariance = [[1, 1], [1, 4]]}}
-net = {{class = "LinearUnits", units = 10, scale = 1e-3}}
+net = {{class = "linear_units", units = 10, scale = 1e-3}}
 optimiser = {{class = "GradientDescent", lr = 0.01}}
 steps = 400
 [save]

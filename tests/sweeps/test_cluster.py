@@ -19,7 +19,7 @@ RUNS = 40
 FILE = f"""
 [setting]
 task = {{class = "LinearTeacher", matrix = [[1, 0], [0, 0.5]], covariance = [[1, 1], [1, 4]]}}
-net = {{class = "LinearUnits", units = 10, scale = 1e-3}}
+net = {{class = "linear_units", units = 10, scale = 1e-3}}
 optimiser = {{class = "GradientDescent", lr = 0.01}}
 steps = 40000
 [axes]

@@ -107,7 +107,7 @@ def test_the_engine_can_be_swept_and_collected(saddlescope, file, tmp_path):
     assert load_results(tmp_path / "e.nc").measured["engine"].values.tolist() == ["fused", "jax"]
 
 
-@pytest.mark.parametrize("key", ["simplicity.thm1_ii", "valleys.halving"])
+@pytest.mark.parametrize("key", ["simplicity.prop5", "valleys.halving"])
 def test_experiments_are_swept_and_tabulated(saddlescope, key):
     words = "--quick", "--axis", "seed=0", "--workers", "1", "--out", "o"
     assert saddlescope("sweep", key, *words)[0] == 0

@@ -88,10 +88,10 @@ def test_a_setting_written_out(file):
 
 
 def test_experiments_and_lists(file):
-    plan = read_sweep(file('experiment = "simplicity.thm1_ii"\n[axes]\nseed = "0..2"\nunit = "ReLU,linear"\n'))
+    plan = read_sweep(file('experiment = "simplicity.prop5"\n[axes]\nseed = "0..2"\ndimension = "2,3"\n'))
     job = plan.job(plan.points[0])
     assert isinstance(job, Measuring)
-    assert dict(job.point) == {"seed": 0, "unit": "ReLU"}
+    assert dict(job.point) == {"seed": 0, "dimension": 2}
     listed = read_sweep(file(PROTOCOL.split("[axes]")[0] + """
 [[points]]
 factor = 1

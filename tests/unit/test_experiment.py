@@ -10,7 +10,7 @@ import pytest
 from saddlescope import store
 from saddlescope.claims import Claim, Finding, judge, mostly, rated
 from saddlescope.experiment import Experiment
-from saddlescope.nets import LinearUnits
+from saddlescope.nets import linear_units
 from saddlescope.observables import FullLoss
 from saddlescope.optimisers import GradientDescent
 from saddlescope.refusal import Refusal
@@ -23,7 +23,7 @@ from saddlescope.training import every
 
 def setting(steps, lr, seed=0):
     task = LinearTeacher(((1, 0), (0, 1)), covariance=((1, 0), (0, 2)))
-    return Setting(task, LinearUnits(units=4, scale=0.1), GradientDescent(lr), steps=steps, seed=seed)
+    return Setting(task, linear_units(units=4, scale=0.1), GradientDescent(lr), steps=steps, seed=seed)
 
 
 def digest(run, made):

@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 from cases import linear_setting, minibatch_setting
 
-from saddlescope.nets import LinearUnits
+from saddlescope.nets import linear_units
 from saddlescope.observables import FullLoss, UnitNorms
 from saddlescope.optimisers import GradientDescent, LossBelow
 from saddlescope.refusal import Refusal
@@ -59,7 +59,7 @@ def test_selection_keeps_measured_and_predicted_together():
 
 def test_widths_may_differ_between_runs():
     def setting(units):
-        return linear_setting(net=LinearUnits(units, 0.1), steps=5)
+        return linear_setting(net=linear_units(units, 0.1), steps=5)
 
     table = sweep(setting, grid(units=(2, 4)), (UnitNorms(),), every(5, 5))
     assert [run["unit_norm"].shape for run in each_run(table)] == [(2, 2), (2, 4)]
