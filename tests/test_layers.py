@@ -36,7 +36,9 @@ ARROWS = {
     "training": FLOOR | {"observables", "setting", "tasks", "nets", "optimisers"},
     "sweeps": FLOOR | {"nets", "setting", "observables", "training", "results", "shard", "netcdf"},
     "claims": {"refusal", "observables", "stages", "results", "intervals"},
-    "experiment": {"refusal", "claims", "observables", "results", "setting", "sweeps", "tables", "theory", "training"},
+    "experiment": {
+        "refusal", "claims", "observables", "progress", "results", "setting", "sweeps", "tables", "theory", "training",
+    },
     "store": {"refusal", "provenance", "atomic", "identity", "claims", "results", "netcdf"},
     "written": FLOOR | {"setting", "tasks", "nets", "optimisers", "observables"},
     "sweep_file": {"refusal", "experiment", "named", "setting", "sweeps", "training", "written"},

@@ -11,6 +11,7 @@ import xarray as xr
 
 from saddlescope.claims import Claim
 from saddlescope.observables.observable import Observable
+from saddlescope.progress import Progress
 from saddlescope.refusal import Refusal, nearest, refuse_unless
 from saddlescope.results import Results, collect, named
 from saddlescope.setting import Setting
@@ -94,7 +95,12 @@ class Experiment:
         """Measure and predict at every point of the axes; `folder` keeps the runs of an experiment under way."""
         plan = self.plan(axes)
         measured = carry_out(plan, folder, workers, quiet=quiet, each=self.kept)
-        return Results(measured, collect([self.predicted(point) for point in plan.points], plan.points))
+        predicted = []
+        with Progress("predicting", len(plan.points), quiet) as bar:
+            for point in plan.points:
+                predicted.append(self.predicted(point))
+                bar(len(predicted))
+        return Results(measured, collect(predicted, plan.points))
 
     def kept(self, run: xr.Dataset) -> xr.Dataset:
         """The run, or its digest with what tells where it comes from."""

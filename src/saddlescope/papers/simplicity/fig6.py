@@ -151,6 +151,9 @@ def draw(results):
 
 
 LINEAR, RELU = {"units": "linear"}, {"units": "relu"}
+ONE_GROWS = (
+    "Two skipped layers stay as they began. A single one grows: its gradient is one factor smaller than others'."
+)
 experiment = Experiment(
     title="Nets that skip more layers learn faster",
     where="Fig. 6",
@@ -167,9 +170,9 @@ experiment = Experiment(
         Claim("A linear net that skips two of four layers is like one of two.", "S39 · Fig. 6",
               alike("skip two", "two layers"), LINEAR),
         Claim("While the other layers escape from zero the skipped ones stay near it.", "S40 · Fig. 6",
-              skipped_stay_small(first_drop), LINEAR),
+              skipped_stay_small(first_drop), LINEAR, note=ONE_GROWS),
         Claim("The skipped layers are still near zero when all is learned.", "S40 · Fig. 6",
-              skipped_stay_small(lambda m: m.saved_step.values[-1]), LINEAR),
+              skipped_stay_small(lambda m: m.saved_step.values[-1]), LINEAR, note=ONE_GROWS),
         Claim("All three linear nets go from saddle to saddle: two drops.", "S39 · Fig. 6", two_drops, LINEAR),
         Claim("Shallower linear nets learn faster.", "S59 · Fig. 6", shallower_faster, LINEAR),
         Claim("ReLU nets that skip more layers learn faster.", "S39 · Fig. 6", faster, RELU),
@@ -178,7 +181,8 @@ experiment = Experiment(
         Claim("A ReLU net that skips two of four layers is like one of two.", "S39 · Fig. 6",
               alike("skip two", "two layers"), RELU),
         Claim("In ReLU nets too the skipped layers stay near zero while the others escape.", "S40 · Fig. 6",
-              skipped_stay_small(first_drop), RELU),
-        Claim("All three ReLU nets go from saddle to saddle: two drops.", "S39 · Fig. 6", two_drops, RELU),
+              skipped_stay_small(first_drop), RELU, note=ONE_GROWS),
+        Claim("All three ReLU nets go from saddle to saddle: two drops.", "S39 · Fig. 6", two_drops, RELU,
+              note="Not the one that skips two: at this scale it has no middle plateau, nor have two layers."),
     ),
 )  # fmt: skip

@@ -28,12 +28,12 @@ BEARABLE = 0.05  # of the first loss
 
 
 def setting(panel, seed):
-    return panel_setting(TWO[panel], seed) if panel in TWO else fig5.setting(DEEP[panel], seed, SAMPLES)
+    return panel_setting(TWO[panel], seed) if panel in TWO else fig5.setting(DEEP[panel], seed, SAMPLES, smaller=1)
 
 
 def save_at(panel, seed):
     steps = STEPS[TWO[panel]] if panel in TWO else fig5.STEPS[DEEP[panel]]
-    return every(steps // 100, steps)
+    return every(steps // 1000, steps)
 
 
 def digest(run, made):
@@ -43,7 +43,7 @@ def digest(run, made):
     kept = {"order": p.order if p else 2, "cut": cut(run, made) if isinstance(made.net, Units) else np.nan}
     plateaus = stages_of(run).plateaus
     if len(plateaus) < 3:
-        return kept | {"directions": np.nan, "held": np.nan, "units": made.net.units}
+        return kept | {"directions": np.nan, "held": np.nan, "units": run.param_u.shape[1]}
     u = run.param_u.values[int(np.argmin(np.abs(saved_times(run) - plateaus[1].at)))]
     n = (u**2).sum(axis=1)
     directions = (rule_for(p) if p else ByNorm())(u)
@@ -62,16 +62,13 @@ def predicted(results):
     m = results.measured
     first = (m.directions.values == 1) & (m.held.values > MANY * m.units.values)
     good = np.where(m.order.values == 1, first, m.held.values < ONE)
-    text = f"{counted(int(good.sum()), len(good))}; directions and units that hold the weight, median: "
-    parts = {p: results.select(panel=p).measured for p in results.values("panel")}
-    return rated(
-        int(good.sum()),
-        len(good),
-        text
-        + "; ".join(
-            f"{p}: {np.nanmedian(part.directions):.0f} and {np.nanmedian(part.held):.1f}" for p, part in parts.items()
-        ),
+    parts = {p: results.select(panel=p).measured.dropna("run", subset=["held"]) for p in results.values("panel")}
+    by = "; ".join(
+        f"{p}: {part.directions.median():.0f} and {part.held.median():.1f}" if part.sizes["run"] else f"{p}: no plateau"
+        for p, part in parts.items()
     )
+    text = f"{counted(int(good.sum()), len(good))}; directions and units that hold the weight, median: {by}"
+    return rated(int(good.sum()), len(good), text)
 
 
 def pruned(results):
