@@ -39,7 +39,7 @@ def setting_of(panel, seed):
 
 def measure(panel, seed):
     setting = setting_of(panel, seed)
-    run = train(setting, (Parameters(),), every(setting.budget // 200, setting.budget), quiet=True)
+    run = train(setting, (Parameters(),), every(setting.budget // 1000, setting.budget), quiet=True)
     found, plateaus = diagnose(run), find_stages(run.loss.values).plateaus
     falls = [d for d in found if d.drop is not None and d.step is not None]
     ahead = [np.inf if d.predicted is None else d.predicted for d in falls]
