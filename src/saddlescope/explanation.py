@@ -30,7 +30,8 @@ COLUMNS = (
 SMALL = 0.1  # of the largest unit; of the weights, for a fixed point to be near
 LEARNED = 1e-9  # of the first loss: nothing lies lower
 SILENT = 0.01  # a loss within this share of the zero map's is that of silent units
-BUDGETS = 20  # a drop is looked for as many budgets ahead
+EARLY = 0.05  # of the level: gained so much, growth shows where it leads
+BUDGETS = 5  # a drop is looked for as many budgets ahead
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def of_one(setting, run, statistics, plateau, drop):
     at_zero = saddle(setting.net, point, statistics)
     if p.silent and abs(at_zero.loss - plateau.level) < SILENT * at_zero.loss:
         kind = next(k for k in KINDS if k.fits(p))
-        ahead = escape(setting, params, params, point, statistics, kind, 0, at_zero.loss)
+        ahead = escape(setting, {}, params, point, statistics, kind, 0, at_zero.loss)
         smooth = p.homogeneous or not p.positively  # ReLU has no Hessian at zero
         return Diagnosis(plateau.start, plateau.end, plateau.level, step, 0, None, 0.0, 0.0, at_zero.loss,
                          at_zero.kind if smooth else "not smooth", drop, step + ahead)  # fmt: skip
@@ -125,22 +126,30 @@ def near_units(setting, statistics, plateau, drop, step, params, p, first):
     if not near.fixed:
         return Diagnosis(*here, drop=drop, saddle="none found")
     learned = near.level < LEARNED * first and near.distance < SMALL
-    free = params if isinstance(near.kind, Span) else {n: w[norms < SMALL * norms.max()] for n, w in params.items()}
+    small, held = norms < SMALL * norms.max(), {}
+    if isinstance(near.kind, Span):  # what grows is off the manifold, in all units
+        on = near.kind.project(params, width)
+        free = {n: near.point[n] + w - on[n] for n, w in params.items()}
+    else:
+        free, held = ({n: w[rows] for n, w in params.items()} for rows in (small, ~small))
     ahead = None
     if not learned and len(free["u"]):
-        ahead = step + escape(setting, params, free, near.point, statistics, near.kind, width, near.level)
+        ahead = step + escape(setting, held, free, near.point, statistics, near.kind, width, near.level)
     return Diagnosis(*here, near.distance, near.level, "minimum" if learned else near.saddle.kind, drop, ahead)
 
 
-def escape(setting, params, free, point, statistics, kind, width, level):
-    """Steps to the next drop, from the weights that are free to grow; it ends where one unit more does, or a twentieth
-    lower where that net finds nothing better."""
-    if width >= len(params["u"]):
+def escape(setting, held, free, point, statistics, kind, width, level):
+    """Steps to the next drop, from the weights that are free to grow, beside those that are held. It ends where one
+    unit more does, begun from what has grown when a twentieth is gained; there, where that net finds nothing better."""
+    if width >= setting.net.units:
         return np.inf
-    more = grown(reduce(params, kind, width + 1))
-    after = relax(narrow(setting.net, width + 1), more, statistics)[1]
-    fall, most = max(level - after, 0.05 * level), BUDGETS * setting.budget
-    return escape_steps(setting.net, free, point, statistics, setting.optimiser.lr, fall, most)
+    net, lr, most = setting.net, setting.optimiser.lr, BUDGETS * setting.budget
+    early, ahead = escape_steps(net, free, point, statistics, lr, EARLY * level, most)
+    if np.isinf(early):
+        return early
+    whole = {n: np.concatenate([held[n], w]) if held else w for n, w in ahead.items()}
+    after = relax(narrow(net, width + 1), grown(reduce(whole, kind, width + 1)), statistics)[1]
+    return escape_steps(net, free, point, statistics, lr, max(level - after, EARLY * level), most)[0]
 
 
 def grown(params):

@@ -49,6 +49,13 @@ def save_figure(figure, folder):
     plt.close(figure)
 
 
+def thinned(curve, most=2000):
+    """Steps and values of about so many points of a long curve, dense at its start as a logarithmic axis needs."""
+    even, early = np.linspace(0, len(curve) - 1, most), np.geomspace(1, len(curve), most) - 1
+    at = np.unique(np.concatenate([even, early]).round().astype(int))
+    return at, curve[at]
+
+
 def loss_panel(ax, results, title="", levels=True):
     """Every run's loss, thin; the first run bold with the theory dashed over it; predicted levels dashed."""
     for i, (measured, predicted) in enumerate(results.runs()):

@@ -44,9 +44,9 @@ def grow(net, params, point, statistics, lr, goal, most):
 
 
 def escape_steps(net, params, point, statistics, lr, fall, most=10**6):
-    """Steps until the drop, from weights near the fixed point `point`; infinite if not within `most`. `fall` is how far
-    the loss will fall: to the level of one unit more."""
+    """Steps until the drop, from weights near the fixed point `point`, infinite if not within `most`; and the weights
+    by then. `fall` is how far the loss will fall: to the level of one unit more."""
     as_arrays = lambda tree: jax.tree.map(jnp.asarray, tree)  # noqa: E731
-    n, _ = grow(net, as_arrays(params), as_arrays(point), statistics, jnp.asarray(lr), jnp.asarray(fall),
+    n, weights = grow(net, as_arrays(params), as_arrays(point), statistics, jnp.asarray(lr), jnp.asarray(fall),
                 jnp.asarray(most))  # fmt: skip
-    return float(n) if int(n) < most else np.inf
+    return float(n) if int(n) < most else np.inf, {name: np.asarray(w) for name, w in weights.items()}

@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from saddlescope.claims import stages_of
-from saddlescope.figures import BLACK
+from saddlescope.figures import BLACK, thinned
 from saddlescope.nets import LinearHead, Units, linear_units
 from saddlescope.optimisers import GradientDescent
 from saddlescope.setting import Setting
@@ -68,11 +68,12 @@ def curves(ax, results, axis, values, label, relative=False):
     for value, colour in zip(values, plt.get_cmap("viridis")(np.linspace(0.9, 0.1, len(values))), strict=True):
         for i, (m, p) in enumerate(results.select(**{axis: value}).runs()):
             whole = float(m.loss[0]) if relative else 1.0
-            ax.plot(m.loss.values / whole, color=colour, lw=1.4 if i == 0 else 0.3, label=None if i else label(value))
+            at, loss = thinned(m.loss.values / whole)
+            ax.plot(at, loss, color=colour, lw=1.4 if i == 0 else 0.3, label=None if i else label(value))
             if "plateau_level" in p and not relative:
                 levels = p.plateau_level.values
     for k, level in enumerate(levels):
         ax.axhline(level, color=BLACK, ls="--", lw=0.7, label=None if k else "theory: levels")
     ax.set(xlabel="step", ylabel="loss over its start" if relative else "loss")
     if results.measured.sizes["run"]:
-        ax.legend(fontsize=7)
+        ax.legend(fontsize=7, loc="upper right")

@@ -101,6 +101,13 @@ def draw(results):
     return figure
 
 
+NOTES = {
+    "E": "One run rests at another minimum of one unit on its way; one has not left the plateau after 6000 steps.",
+    "H": "At this learning rate the loss swings on the plateau, between 1 and 3: a drop may come in two parts, or the "
+    "second unit be large where the loss is lowest.",
+}  # fmt: skip
+
+
 def only(*panels):
     return {"panel": panels}
 
@@ -121,9 +128,9 @@ experiment = Experiment(
               in_runs(rank_one, 0.1, "second over first singular value", 0.8), only("C", "D")),
         *(Claim(f"{p} ({NAMES[p]}): what follows is no saddle of one unit.", "S24 · Fig. 4", not_a_saddle, only(p))
           for p in "CD"),
-        *(Claim(f"{p} ({NAMES[p]}): the loss drops exactly twice.", f"{NUMBERS[p]} · Fig. 4", drops(2, 0.8), only(p))
-          for p in "EFGH"),
+        *(Claim(f"{p} ({NAMES[p]}): the loss drops exactly twice.", f"{NUMBERS[p]} · Fig. 4", drops(2, 0.8), only(p),
+                note=NOTES.get(p, "")) for p in "EFGH"),
         *(Claim(f"{p} ({NAMES[p]}): one large unit on the plateau, two or three at the end.", f"{NUMBERS[p]} · Fig. 4",
-                widths(width, (1, 2), (1, 3), share=0.8), only(p)) for p in "EFGH"),
+                widths(width, (1, 2), (1, 3), share=0.8), only(p), note=NOTES.get(p, "")) for p in "EFGH"),
     ),
 )  # fmt: skip

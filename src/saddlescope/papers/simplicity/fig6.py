@@ -14,7 +14,7 @@ import numpy as np
 
 from saddlescope.claims import Claim, Finding, counted, rated, stages_of
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE
+from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, thinned
 from saddlescope.nets import DeepUnits, Identity, Neuron, ReLU, Units
 from saddlescope.observables import SingularValues
 from saddlescope.optimisers import GradientDescent
@@ -141,11 +141,11 @@ def draw(results):
             for i, (m, _) in enumerate(part.select(net=net).runs()):
                 style = {"color": COLOURS[net], "lw": 1.5 if i == 0 else 0.3, "ls": "--" if "layers" in net else "-",
                          "label": net if i == 0 else None}  # fmt: skip
-                at = np.arange(1, m.sizes["step"] + 1)
-                column[0].plot(at, m.loss.values, **style)
-                column[1].semilogx(at, m.loss.values, **style)
+                at, loss = thinned(m.loss.values)
+                column[0].plot(at, loss, **style)
+                column[1].semilogx(at + 1, loss, **style)
         column[0].set(title=f"{word}, linear time", xlabel="step", ylabel="loss")
-        column[1].set(title=f"{word}, logarithmic time", xlabel="step", ylabel="loss")
+        column[1].set(title=f"{word}, logarithmic time", xlabel="step + 1", ylabel="loss")
     next(ax for ax in axes[1] if ax.figure).legend(fontsize=7)
     return figure
 

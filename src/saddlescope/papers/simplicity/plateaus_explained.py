@@ -28,6 +28,7 @@ SAID = {"B": "span", "B diag": "span", "C": "span", "D": "rays", "E": "rays", "F
 NARROWER = {"span": ("rays", "silent", "equal"), "rays": ("silent", "equal"), "silent": ("equal",)}
 LINEAR, RELU, STEEP = ("B", "B diag", "C"), ("D", "E"), ("F", "G")
 NEAR = 0.1  # of the weights
+NEVER = -1.0  # said of a drop
 
 
 def setting_of(panel, seed):
@@ -42,7 +43,7 @@ def measure(panel, seed):
     run = train(setting, (Parameters(),), every(setting.budget // 1000, setting.budget), quiet=True)
     found, plateaus = diagnose(run), find_stages(run.loss.values).plateaus
     falls = [d for d in found if d.drop is not None and d.step is not None]
-    ahead = [np.inf if d.predicted is None else d.predicted for d in falls]
+    ahead = [NEVER if d.predicted is None or np.isinf(d.predicted) else d.predicted for d in falls]
     waits = {
         "drop_step": (("fall",), np.array([d.drop for d in falls])), "said": (("fall",), np.array(ahead)),
         "read_step": (("fall",), np.array([d.step for d in falls])),
@@ -81,7 +82,7 @@ def off(run, place, kind):
 
 def gaps(results):
     """|predicted - measured| of every drop over the wait for it, from the instant that was read."""
-    rows = [np.abs(m.said.values - m.drop_step.values) / (m.drop_step.values - m.read_step.values)
+    rows = [np.where(m.said == NEVER, np.inf, np.abs(m.said - m.drop_step)) / (m.drop_step.values - m.read_step.values)
             for m, _ in results.runs() if "said" in m]  # fmt: skip
     return np.concatenate([np.zeros(0), *rows])
 

@@ -146,9 +146,11 @@ experiment = Experiment(
     tables=tables,
     claims=(
         Claim("The singular values are 4.20, 5.21, 4.13, 4.62 and 3.90, 5.21, 3.26, 1.38.", "S43 · Table 1",
-              as_published),
+              as_published,
+              note="The formula of B.1 gives other second values for three of the four pairs; we do not know why."),
         Claim("The first plateau is governed by s₁(Σ_yx).", "S44 · Table 1", first_is),
-        Claim("The second plateau is governed by ‖(I - e₁e₁ᵀ)Σ_yx‖.", "S44 · Table 1", second_is("projected")),
+        Claim("The second plateau is governed by ‖(I - e₁e₁ᵀ)Σ_yx‖.", "S44 · Table 1", second_is("projected"),
+              note="It grows at s₂(Σ_yx) instead: the net leaves while its first direction is still q₁, not e₁."),
         Claim("The second plateau is governed by s₂(Σ_yx).", "ours", second_is("s2")),
     ),
 )  # fmt: skip
