@@ -31,7 +31,7 @@ ARROWS = {
     "intervals": set(),
     "tables": {"results"},
     "shard": {"refusal", "packed", "results"},
-    "netcdf": {"refusal", "atomic", "packed", "results"},
+    "netcdf": {"refusal", "atomic", "netcdf_child", "packed", "results"},
     "netcdf_child": {"refusal", "packed"},
     "training": FLOOR | {"observables", "setting", "tasks", "nets", "optimisers"},
     "sweeps": FLOOR | {"nets", "setting", "observables", "training", "results", "shard", "netcdf"},

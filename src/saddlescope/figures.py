@@ -101,8 +101,11 @@ def weights_panels(axes, run):
         ax.plot(dots[:, 0], dots[:, 1], ".", color=BLACK, ms=4)
         ax.axhline(0, color="0.8", lw=0.6, zorder=0)
         ax.axvline(0, color="0.8", lw=0.6, zorder=0)
-        ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xlabel="$u_1$", title=f"weights, {title}")
-        ax.locator_params(nbins=2)
+        ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xlabel="$u_1$")
+        ax.set_title(f"weights, {title}", fontsize=8)
+        ends = float(f"{0.7 * reach:.1g}")
+        ax.set(xticks=(-ends, ends), yticks=(-ends, ends))
+        ax.tick_params(labelsize=7)
     axes[0].set_ylabel("$u_2$")
 
 
@@ -143,6 +146,7 @@ def movie_panel(top, below, name, run):
     (dots,) = below.plot([], [], ".", color=BLACK, ms=4)
     top.set(title=name, xlabel=time_label(run), ylabel="loss")
     below.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xlabel="$u_1$", ylabel="$u_2$")
+    below.tick_params(labelsize=7)
     below.locator_params(nbins=2)
 
     def move(share):

@@ -22,6 +22,7 @@ import numpy as np
 import xarray as xr
 
 from saddlescope.atomic import renamed
+from saddlescope.netcdf_child import TOO_LARGE
 from saddlescope.packed import read_packed
 from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.results import Columns
@@ -184,6 +185,8 @@ def read_raw(path) -> dict[str, Raw]:
             child = subprocess.run(words, capture_output=True, text=True, timeout=limit, cwd=scratch, env=child_env())
         except subprocess.TimeoutExpired:
             raise Refusal(f"{path} could not be read in {limit:.0f} s: it is damaged, or not a NetCDF file.") from None
+        if TOO_LARGE in why(child):
+            raise Refusal(f"{path} is whole, but {TOO_LARGE}, or save less often.")
         if child.returncode != 0:
             raise Refusal(f"{path} is damaged or not a NetCDF file ({why(child)}); write it again.")
         return from_child(read_packed(target), path)

@@ -244,6 +244,13 @@ def test_one_compilation_serves_every_number():
     assert 0 < once == len(TRACED)
 
 
+def test_only_the_parameters_asked_for_are_kept():
+    kept = [name for name in train(linear_setting(steps=3), (Parameters(("u",)),)).variables if "param_" in str(name)]
+    assert kept == ["param_u"]
+    with pytest.raises(Refusal, match="This net trains"):
+        train(linear_setting(steps=3), (Parameters(("w",)),))
+
+
 def test_a_net_learns_from_arrays_cast_to_the_precision():
     run = train(minibatch_setting(precision="float32", epochs=2), (Parameters(),), SaveAt((0,)))
     assert run["param_u"].dtype == np.float32

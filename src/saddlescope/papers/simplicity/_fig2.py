@@ -64,16 +64,17 @@ def listed(found, word="{:g}"):
 
 def curves(ax, results, axis, values, label, relative=False):
     """Loss curves by the value of an axis, first seed thick, with the levels of theory dashed."""
-    levels = []
+    levels, learned = [], 0
     for value, colour in zip(values, plt.get_cmap("viridis")(np.linspace(0.9, 0.1, len(values))), strict=True):
         for i, (m, p) in enumerate(results.select(**{axis: value}).runs()):
             whole = float(m.loss[0]) if relative else 1.0
             at, loss = thinned(m.loss.values / whole)
+            learned = max(learned, at[np.argmax(loss - loss[-1] < 0.01 * loss[0])])
             ax.plot(at, loss, color=colour, lw=1.4 if i == 0 else 0.3, label=None if i else label(value))
             if "plateau_level" in p and not relative:
                 levels = p.plateau_level.values
     for k, level in enumerate(levels):
         ax.axhline(level, color=BLACK, ls="--", lw=0.7, label=None if k else "theory: levels")
-    ax.set(xlabel="step", ylabel="loss over its start" if relative else "loss")
+    ax.set(xlabel="step", ylabel="loss over its start" if relative else "loss", xlim=(0, 1.3 * learned + 1))
     if results.measured.sizes["run"]:
         ax.legend(fontsize=7, loc="upper right")

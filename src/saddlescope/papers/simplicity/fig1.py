@@ -54,6 +54,11 @@ LEVELS = {"B": (1e-5, 1), "B diag": (0.01, 1), "C": (0.02, 1), "D": (1e-3, 1), "
 DROPS = {"F": 0.85}
 WIDTHS = {"G": ((1, 2), (1, 3))}  # a third unit may help to fit
 SHARES = {"E": 0.8, "F": 0.8, "G": 0.8}  # all runs of B to D
+TIE = "In one run t_∞ of two units is 303 and 308 steps, a closer call than in any other: they grow together."
+HEADS = (
+    "The loss says two heads, their norms more: on short plateaus the next head is above a tenth of the first already, "
+    "and at the end two heads may share a direction, or a small one be left over."
+)
 experiment = Experiment(
     title="One unit, then two, in six architectures",
     where="Fig. 1 B–G",
@@ -66,13 +71,13 @@ experiment = Experiment(
     draw=draw,
     movie=lambda results: weights_movie(results, "panel", NAMES),
     claims=(
-        *(Claim(f"{p} ({name}): the loss drops exactly twice.", "S12 · Fig. 1", drops(2, DROPS.get(p, 1)), {"panel": p})
-          for p, name in NAMES.items()),
+        *(Claim(f"{p} ({name}): the loss drops exactly twice.", "S12 · Fig. 1", drops(2, DROPS.get(p, 1)), {"panel": p},
+                note=TIE if p == "G" else "") for p, name in NAMES.items()),
         *(Claim(f"{p} ({name}): the plateau is the best solution of one unit, to {within:g}.", "S13 · Fig. 1",
                 plateau_levels(within, share), {"panel": p})
           for (p, name), (within, share) in zip(NAMES.items(), LEVELS.values(), strict=True)),
         *(Claim(f"{p} ({name}): one effective unit on the plateau, two{' or three' * (p in WIDTHS)} at the end.",
-                "S14 · Fig. 1", widths(width, *WIDTHS.get(p, ((1, 2),)), share=SHARES.get(p, 1)), {"panel": p})
-          for p, name in NAMES.items()),
+                "S14 · Fig. 1", widths(width, *WIDTHS.get(p, ((1, 2),)), share=SHARES.get(p, 1)), {"panel": p},
+                note=HEADS if p == "F" else "") for p, name in NAMES.items()),
     ),
 )  # fmt: skip

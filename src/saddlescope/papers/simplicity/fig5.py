@@ -88,6 +88,27 @@ def draw(results):
     return figure
 
 
+DROPS = {
+    "D": "There are three: of the two points that the first ray sees one is fitted, then the other, which takes a unit "
+    "of the second layer alone.",
+    "F": "Where units grow nearly together the middle plateau is gone; from smaller weights it is there in all runs.",
+}  # fmt: skip
+TWO_PLATEAUS = (
+    "There are two plateaus on which the first layer has one ray, see the drops; at the end some rays lie between."
+)
+WIDTHS = {
+    "B": "What is left of the initial draw is 0.07 to 0.15 of the first singular value, on either side of the tenth "
+    "allowed.",
+    "C": "One ray, and two at the end, hold nearly all; small units beside or between them count as rays of their own.",
+    "D": TWO_PLATEAUS,
+    "E": "As in Fig. 1F: a head above a tenth of the largest is there early, or left over at the end.",
+    "F": "Several units grow together from weights this large.",
+}  # fmt: skip
+CLOSER = {
+    "C": "Fewer than from the paper's weights, but some rays between the two are left at the end.",
+    "D": TWO_PLATEAUS,
+    "F": "Fewer than from the paper's weights, but not one by one in every run.",
+}
 experiment = Experiment(
     title="Deep nets: one effective unit, then two",
     where="Fig. 5",
@@ -96,17 +117,18 @@ experiment = Experiment(
     quick=dict(panel=("A", "C"), seed=range(1), samples=(SAMPLES,), smaller=(1,)),
     among="smaller == 1 or (panel != 'E' and seed < 10)",  # E is slow, and as Fig. 1F
     save_at=save_at,
-    observe=lambda panel, **_: (EffectiveWidth(RULES[panel]), Parameters()),
+    observe=lambda panel, **_: (EffectiveWidth(RULES[panel]), Parameters(("u",))),
     draw=draw,
     claims=(
         *(Claim(f"{p} ({name}): the loss drops exactly twice.", "S37 · Fig. 5", drops(2, 0.8),
-                {"panel": p, "smaller": 1}) for p, name in NAMES.items()),
+                {"panel": p, "smaller": 1}, note=DROPS.get(p, "")) for p, name in NAMES.items()),
         *(Claim(f"{p} ({name}): the first layer has one effective unit on the plateau, two at the end.", "S37 · Fig. 5",
-                widths(width, (1, 2), share=0.8), {"panel": p, "smaller": 1}) for p, name in NAMES.items()),
+                widths(width, (1, 2), share=0.8), {"panel": p, "smaller": 1}, note=WIDTHS.get(p, ""))
+          for p, name in NAMES.items()),
         *(Claim(f"{p} ({name}), from weights {SMALLER} times smaller: two drops.", "ours", drops(2, 0.8),
-                {"panel": p, "smaller": SMALLER}) for p, name in NAMES.items() if p != "E"),
+                {"panel": p, "smaller": SMALLER}, note=DROPS.get(p, "")) for p, name in NAMES.items() if p != "E"),
         *(Claim(f"{p} ({name}), from weights {SMALLER} times smaller: one effective unit, then two.", "ours",
-                widths(width, (1, 2), share=0.8), {"panel": p, "smaller": SMALLER})
+                widths(width, (1, 2), share=0.8), {"panel": p, "smaller": SMALLER}, note=CLOSER.get(p, ""))
           for p, name in NAMES.items() if p != "E"),
     ),
 )  # fmt: skip

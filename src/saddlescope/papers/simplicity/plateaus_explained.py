@@ -11,7 +11,7 @@ import numpy as np
 from saddlescope.claims import Claim, mostly, rated
 from saddlescope.experiment import Experiment
 from saddlescope.explanation import diagnose, saved_weights
-from saddlescope.figures import BLUE, ORANGE
+from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY
 from saddlescope.nets import Neuron, Tanh, Units
 from saddlescope.observables import Parameters
 from saddlescope.optimisers import GradientDescent
@@ -27,6 +27,7 @@ ALL = NAMES | {"tanh": "tanh"}
 SAID = {"B": "span", "B diag": "span", "C": "span", "D": "rays", "E": "rays", "F": "silent", "G": "silent"}
 NARROWER = {"span": ("rays", "silent", "equal"), "rays": ("silent", "equal"), "silent": ("equal",)}
 LINEAR, RELU, STEEP = ("B", "B diag", "C"), ("D", "E"), ("F", "G")
+COLOURS, MARKS = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, BLACK, "0.5"), "osD^v<>p"
 NEAR = 0.1  # of the weights
 NEVER = -1.0  # said of a drop
 
@@ -169,10 +170,11 @@ def draw(results):
     names = [p for p in ALL if results.select(panel=p).measured.sizes["run"]]
     for k, p in enumerate(names):
         part = results.select(panel=p)
+        style = {"color": COLOURS[k], "marker": MARKS[k], "ls": "", "ms": 4, "mfc": "none"}
         for m, _ in part.runs():
             if "said" in m:
-                left.loglog(m.drop_step, m.said, "o", color=plt.get_cmap("tab10")(k), ms=4, mfc="none")
-        left.plot([], [], "o", color=plt.get_cmap("tab10")(k), mfc="none", label=ALL[p])
+                left.loglog(m.drop_step, np.where(m.said == NEVER, np.nan, m.said), **style)
+        left.plot([], [], **style, label=ALL[p])
         said = SAID.get(p, "rays")
         nearby = [max(off(m, 0, said), 1e-6) for m, _ in part.runs() if "off" in m]
         right.semilogy(np.full(len(nearby), k) - 0.1, nearby, "o", color=BLUE, ms=4, mfc="none")
