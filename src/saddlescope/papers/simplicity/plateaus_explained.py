@@ -212,9 +212,12 @@ experiment = Experiment(
         Claim("Control: on the plateau of a tanh net they do not.", "S24 · Section 5.2", mostly(far, median_distances),
               {"panel": "tanh"}),
         Claim("Linear units: each drop comes when the linear system at the saddle before says, to 2 % of the wait.",
-              "S18 · Eq. 12", times_within(0.02), {"panel": LINEAR}),
+              "S18 · Eq. 12", times_within(0.02), {"panel": LINEAR},
+              note="With W* = diag(1, ½) the second comes 2 to 3 % of the wait later: the first mode has not settled."),
         Claim("ReLU units: each drop comes so, to 2 % of the wait.", "ours", times_within(0.02), {"panel": RELU}),
         Claim("Quadratic units and attention: each drop comes so, to 5 % of the wait.", "ours", times_within(0.05),
-              {"panel": STEEP}),
+              {"panel": STEEP},
+              note="Not where the next unit is large before the plateau is flattest, and taken for one that has grown; "
+              "less well for attention, whose plateaus are short."),
     ),
 )  # fmt: skip
