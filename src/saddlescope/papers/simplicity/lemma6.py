@@ -129,7 +129,7 @@ def draw(results):
     left.axline((0, 0), slope=1, color="0.6", ls="--", lw=0.8)
     right.plot(range(OUTPUTS + 1), [comb(OUTPUTS, r) for r in range(OUTPUTS + 1)], "k_", ms=18, label="(D over r)")
     left.set(xlabel="fixed points found", ylabel="as Eq. 40 says", title="Newton's method, random starts")
-    right.set(xlabel="rank r", ylabel="different maps", title="Remark 2", xticks=range(OUTPUTS + 1))
+    right.set(xlabel="rank r", ylabel="different maps", ylim=(0, 4), title="Remark 2", xticks=range(OUTPUTS + 1))
     for ax in (left, right):
         ax.legend(fontsize=7)
     return figure

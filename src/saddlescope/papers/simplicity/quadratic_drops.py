@@ -70,6 +70,7 @@ def draw(results):
     ends = np.array(ax.get_xlim())
     ax.plot(ends, ends, color="0.5", ls="--", lw=0.8, label="theory: equal")
     ax.set(xlabel="step of the drop", ylabel="step of $t_\\infty$", title="quadratic net")
+    ax.minorticks_off()
     ax.legend(fontsize=7)
     return figure
 
