@@ -65,7 +65,7 @@ def loss_panel(ax, results, title="", levels=True):
         if i == 0:
             first_theory(ax, predicted, levels)
     ax.set(xlabel=time_label(results.measured), ylabel="loss", title=title)
-    ax.legend(loc="center right", bbox_to_anchor=(1, 0.62), fontsize=7)
+    ax.legend(loc="upper right", bbox_to_anchor=(1, 0.93), fontsize=7)
 
 
 def first_theory(ax, predicted, levels):

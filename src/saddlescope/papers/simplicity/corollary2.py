@@ -12,7 +12,7 @@ import numpy as np
 
 from saddlescope.claims import Claim, Finding, counted
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, ORANGE
+from saddlescope.figures import BLUE, ORANGE, RED
 from saddlescope.nets import DeepUnits, Identity, Neuron, ReLU, Tanh
 from saddlescope.theory import Equal, Rays, Silent, Span, data_with_fixed_point, embed, manifold_residual
 
@@ -74,9 +74,11 @@ def draw(results):
             ax.semilogy(
                 np.full(m.sizes["run"], k) + 0.1, np.maximum(m["on"], 1e-18), "^", color=ORANGE, mfc="none", ms=4
             )
+            ax.semilogy(np.full(m.sizes["run"], k) + 0.2, np.maximum(m["off"], 1e-18), "s", color=RED, mfc="none", ms=4)
+    ax.plot([], [], "s", color=RED, mfc="none", label="control: other factors")
     ax.plot([], [], "o", color=BLUE, mfc="none", label="gradient or change of the map, both layers widened")
     ax.plot([], [], "^", color=ORANGE, mfc="none", label="off the manifold, factors of F.4")
-    ax.set(xticks=range(len(WAYS)), ylabel="size", title="two layers of two units, widened to four", ylim=(1e-19, 1e-3))
+    ax.set(xticks=range(len(WAYS)), ylabel="size", title="two layers of two units, widened to four", ylim=(1e-19, 1e4))
     ax.set_xticklabels(WAYS)
     ax.legend(fontsize=7, loc="upper left")
     return figure

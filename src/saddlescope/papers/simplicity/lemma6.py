@@ -88,10 +88,10 @@ def sufficient(results):
 
 
 def necessary(results):
-    """Of square problems: every fixed point found is on the list, with rows in the spans."""
+    """Every fixed point found is on the list, with rows in the spans."""
     found, listed, within = (int(results.measured[n].sum()) for n in ("found", "on_the_list", "in_spans"))
-    return Finding(0 < found == listed == within, f"{found} fixed points: {listed} with a map of Eq. 40, {within} with "
-                   "rows in its spans")  # fmt: skip
+    text = f"{found} fixed points: {listed} with a map of Eq. 40, {within} with rows in its spans"
+    return Finding(0 < found == listed == within, text, within > 0)
 
 
 def not_necessary(results):
@@ -145,7 +145,10 @@ experiment = Experiment(
     draw=draw,
     claims=(
         Claim("Weights as in Eq. 40 are fixed points, for every set of eigenvectors.", "S45 · Lemma 6", sufficient),
-        Claim("Every fixed point is so, with as many inputs as outputs.", "S45 · Lemma 6", necessary, SQUARE),
+        Claim("Every fixed point is so.", "S45 · Lemma 6", necessary,
+              note="Not with more inputs than outputs: a silent unit's u may lie in what the residual does not see. "
+              "All maps are those of Eq. 40."),
+        Claim("With as many inputs as outputs every fixed point is so.", "ours", necessary, SQUARE),
         Claim("With more inputs than outputs Eq. 40 is not necessary.", "ours", not_necessary, {"inputs": 5}),
         Claim("The loss there is ⟨|y|²⟩ less the eigenvalues of the set.", "S45 · Lemma 6", levels),
         Claim("There are (D over r) maps of rank r.", "S46 · Remark 2", counts, SQUARE),

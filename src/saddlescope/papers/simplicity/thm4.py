@@ -2,8 +2,9 @@
 
 When the part along the top r singular directions is one, the rest is O(ε^{1 - s_{r+1}/s_1}): a slope over ε, in the
 linear system itself (Eq. 34, from ε = 1e-9 to 1e-15: above, the parts that do not grow would bend it) and in a trained
-net (ε from 1e-4 to 1e-8, at the step where the part along the top reaches 0.05). Singular values 1 and 0.4; or 1, 1 and
-0.4, the top twice. Eq. 34 itself is held against the matrix exponential, for random Σ of three outputs, five inputs.
+net (ε from 1e-4 to 1e-8, at the step where the part along the top reaches 0.05). In the former it is algebra, given
+Eq. 34: a check of the code. Singular values 1 and 0.2, 0.4 or 0.7; or 1, 1 and 0.4, the top twice. Eq. 34 itself is
+held against the matrix exponential, for random Σ of three outputs, five inputs.
 """
 
 import matplotlib.pyplot as plt
@@ -12,7 +13,7 @@ from scipy.linalg import expm
 
 from saddlescope.claims import Claim, Finding, counted
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, ORANGE
+from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE
 from saddlescope.nets import linear_units
 from saddlescope.observables import Parameters
 from saddlescope.optimisers import GradientDescent
@@ -21,7 +22,7 @@ from saddlescope.tasks import LinearTeacher
 from saddlescope.theory import LinearSystem
 from saddlescope.training import every, train
 
-VALUES = {"simple": (1.0, 0.4), "double": (1.0, 1.0, 0.4)}
+VALUES = {"far": (1.0, 0.2), "simple": (1.0, 0.4), "near": (1.0, 0.7), "double": (1.0, 1.0, 0.4)}
 SMALL = {"system": (1e-9, 1e-11, 1e-13, 1e-15), "net": (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)}
 REACHED, LR, UNITS = 0.05, 0.01, 20
 
@@ -88,7 +89,7 @@ def slope_within(limit):
 def draw(results):
     figure, axes = plt.subplots(1, 2, figsize=(8, 3.4))
     for ax, (what, word) in zip(axes, {"system": "linear system", "net": "trained net"}.items(), strict=True):
-        for values, colour in zip(VALUES, (BLUE, ORANGE), strict=True):
+        for values, colour in zip(VALUES, (GREEN, BLUE, PURPLE, ORANGE), strict=True):
             for i, (m, _) in enumerate(results.select(what=what, values=values).runs()):
                 spelled = ", ".join(f"{v:g}" for v in VALUES[values])
                 label = f"s = {spelled}" if i == 0 else None
