@@ -91,7 +91,7 @@ experiment = Experiment(
         Claim("Linear units: a plateau is left at the rate of the Hessian's lowest eigenvalue, to 3 %.", "ours",
               rates_agree(0.03), {"panel": LINEAR},
               note="With W* = diag(1, ½) it rises while the first mode settles and falls once the second is large, and "
-              "is 3 to 3.3 % short."),
+              "is about 3 % short."),
         Claim("ReLU units: it is left at the largest rate of one silent unit, to 3 %.", "ours", rates_agree(0.03),
               {"panel": RELU}),
         Claim("Units of order two: the saddle is degenerate, and second order cannot tell.", "ours", degenerate,

@@ -119,7 +119,6 @@ def draw(results):
 
 
 NOTES = {
-    "E": "One run rests at another minimum of one unit on its way; one has not left the plateau after 6000 steps.",
     "H": "At this learning rate the loss swings on the plateau, between 1 and 3: a drop may come in two parts, or the "
     "second unit be large where the loss is lowest.",
 }  # fmt: skip
@@ -145,7 +144,9 @@ experiment = Experiment(
               in_runs(rank_one, 0.1, "second over first singular value", 0.8), only("C", "D")),
         *(Claim(f"{p} ({NAMES[p]}): what follows is no saddle of one unit.", "S24 · Fig. 4", no_saddle, only(p))
           for p in "CD"),
-        Claim("Control: E to H wait at a fixed point of one unit.", "ours", one_unit, only(*"EFGH")),
+        Claim("Control: E to H wait at a fixed point of one unit.", "ours", one_unit, only(*"EFGH"),
+              note="E and G do. One unit of F or H does best with infinite weights, where it is |z| or z|z|: there is "
+              "no fixed point to wait at, and the loss lies above its level."),
         *(Claim(f"{p} ({NAMES[p]}): the loss drops exactly twice.", f"{NUMBERS[p]} · Fig. 4", drops(2, 0.8), only(p),
                 note=NOTES.get(p, "")) for p in "EFGH"),
         *(Claim(f"{p} ({NAMES[p]}): one large unit on the plateau, two or three at the end.", f"{NUMBERS[p]} · Fig. 4",

@@ -107,7 +107,7 @@ def draw(results):
 
 FEWER = (
     "One ray in every run, but on 3 to 13 of the 50 units, where ten were asked: only units on the right side and of "
-    "the right sign grow. With order two it is 1.0 to 1.2 units."
+    "the right sign grow. With order two it is 1.0 to 1.2 units, but at times a second is above a tenth of the first."
 )
 DEEPER = (
     "ReLU nets have their ray on 4 to 13 units, where ten were asked, and at times a second; B has rank two in most "
