@@ -113,7 +113,7 @@ def counts(results):
 
 def levels(results):
     gap = results.measured.level_gap.values
-    return Finding(bool(np.all(gap < 1e-9)), f"largest gap {gap.max():.1e} of ⟨|y|²⟩")
+    return Finding(bool(np.all(gap < 1e-9)), f"largest gap {gap.max():.1e} of ⟨‖y‖²⟩")
 
 
 def draw(results):
@@ -150,7 +150,7 @@ experiment = Experiment(
               "All maps are those of Eq. 40."),
         Claim("With as many inputs as outputs every fixed point is so.", "ours", necessary, SQUARE),
         Claim("With more inputs than outputs Eq. 40 is not necessary.", "ours", not_necessary, {"inputs": 5}),
-        Claim("The loss there is ⟨|y|²⟩ less the eigenvalues of the set.", "S45 · Lemma 6", levels),
+        Claim("The loss there is ⟨‖y‖²⟩ less the eigenvalues of the set.", "S45 · Lemma 6", levels),
         Claim("There are (D over r) maps of rank r.", "S46 · Remark 2", counts, SQUARE),
     ),
 )  # fmt: skip

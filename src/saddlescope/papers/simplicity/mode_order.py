@@ -63,7 +63,7 @@ def draw(results):
     ax.set(xlabel="first mode over second", ylabel="time of the second over the first", title="which mode comes first")
     ax.minorticks_off()
     ax.set_xticks((0.3, 0.5, 1, 2), ("0.3", "0.5", "1", "2"))
-    ax.legend(fontsize=7, loc="upper left")
+    ax.legend(fontsize=7, loc="lower left")
     return figure
 
 

@@ -37,7 +37,7 @@ def measure(pair, seed, dataset, units):
     task = DigitPair(*PAIRS[pair], dataset)
     setting = Setting(task, linear_units(units, 1e-6), GradientDescent(LR), steps=STEPS, seed=seed)
     moments = Moments.of(setting.data())
-    run = train(setting, (SingularValues(), Parameters(("v",))), every(3, STEPS), quiet=True)
+    run = train(setting, (SingularValues(), Parameters(("v",))), every(6, STEPS), quiet=True)
     values, at = run.singular_values_u.values, run.saved_step.values
     left = np.argmax(values[:, 1] > 0.1 * values[-1, 1])  # the second has grown
     along = np.abs(np.linalg.svd(run.param_v.values[left])[2][0] @ first_directions(moments))

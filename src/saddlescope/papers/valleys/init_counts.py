@@ -63,6 +63,8 @@ def fewer_than_uniform(init):
 
     def check(results):
         share = {i: base.column(results.select(init=i), "outcome") == "worked" for i in (init, "uniform")}
+        if not all(map(len, share.values())):
+            return None
         text = "; ".join(f"{i}: {int(v.sum())} of {len(v)}" for i, v in share.items())
         return Finding(bool(share[init].mean() < share["uniform"].mean()), f"worked, {text}")
 

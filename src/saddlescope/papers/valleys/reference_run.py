@@ -63,6 +63,8 @@ def works(results):
 
 def shorter_plateau(results):
     times = {init: [first_below(m) for m, _ in results.select(init=init).runs()] for init in INITS}
+    if not all(times.values()):
+        return None
     u, g = np.median(times["uniform"]), np.median(times["gaussian"])
     return Finding(bool(g < u / 2), f"median epochs to a loss of 1.4: gaussian {g:.0f}, uniform {u:.0f}")
 
