@@ -195,7 +195,7 @@ def drop_steps(within: float, share: float = 1.0):
     """The loss falls fastest at the predicted steps, relative error."""
 
     def error(measured, predicted):
-        found = np.array([d.at for d in stages_of(measured).drops if d.kind == "drop"])
+        found = np.array([d.at for d in stages_of(measured).falls])
         step = predicted["drop_step"].values
         return float(np.max(np.abs(found / step - 1))) if len(found) == len(step) else np.inf
 

@@ -95,7 +95,7 @@ def diagnose(run: xr.Dataset) -> list[Diagnosis]:
     )
     statistics = setting.net.statistics(setting.data())
     stages = find_stages(run["loss"].values)
-    falls = [d.at for d in stages.drops if d.kind == "drop"]
+    falls = [d.at for d in stages.falls]
     return [of_one(setting, run, statistics, p, next((at for at in falls if at > p.at), None)) for p in stages.plateaus]
 
 

@@ -37,9 +37,13 @@ class Stages:
     note: str = ""
 
     @property
-    def n_drops(self) -> int:
+    def falls(self) -> tuple[Drop, ...]:
         """Drops from one plateau to another."""
-        return sum(d.kind == "drop" for d in self.drops)
+        return tuple(d for d in self.drops if d.kind == "drop")
+
+    @property
+    def n_drops(self) -> int:
+        return len(self.falls)
 
     def rows(self):
         """One dict a stage, in the order of time."""

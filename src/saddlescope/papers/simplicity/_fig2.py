@@ -39,7 +39,7 @@ def attention_run(seed, units=25, kappa=1.0, steps=20_000, samples=8192):
 
 
 def all_drops(run):
-    return [d.at for d in stages_of(run).drops if d.kind == "drop"]
+    return [d.at for d in stages_of(run).falls]
 
 
 def three_drops(run):

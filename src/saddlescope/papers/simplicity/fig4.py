@@ -57,8 +57,8 @@ def save_at(panel, seed, samples, faster):
 
 
 def after_first_drop(run):
-    """The weights right after the first drop, and the loss there."""
-    first = next((d for d in stages_of(run).drops if d.kind == "drop"), None)
+    """The first layer's weights right after the first drop; None without one."""
+    first = next(iter(stages_of(run).falls), None)
     if first is None:
         return None
     i = int(np.argmin(np.abs(run.saved_step.values - first.end)))

@@ -50,7 +50,7 @@ def steps(units, net):
 
 
 def first_drop(run):
-    return next((d.at for d in stages_of(run).drops if d.kind == "drop"), np.inf)
+    return next((d.at for d in stages_of(run).falls), np.inf)
 
 
 def times(results):

@@ -71,7 +71,7 @@ def first_directions(moments):
 
 
 def first_drop_end(run):
-    return next((d.end for d in stages_of(run).drops if d.kind == "drop"), np.inf)
+    return next((d.end for d in stages_of(run).falls), np.inf)
 
 
 def rate(at, size, after=0.0):
