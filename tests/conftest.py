@@ -1,5 +1,6 @@
 """What several unit tests need."""
 
+import signal
 import sys
 
 import pytest
@@ -20,3 +21,11 @@ def saddlescope(capsys, monkeypatch, tmp_path):
         return ended.value.code or 0, printed.out, printed.err
 
     return call
+
+
+@pytest.fixture
+def hears_ctrl_c():
+    """Programs started here hear Ctrl-C, also where the tests run as a background job, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -147,12 +147,10 @@ def test_bad_input_is_one_sentence(saddlescope, file, name):
     assert not out
 
 
+@pytest.mark.usefixtures("hears_ctrl_c")
 def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(file, tmp_path):
     words = [sys.executable, "-m", "saddlescope", "sweep", file(LONG), "--workers", "2", "--out", "out", "--quiet"]
-    heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731  (a job in the background ignores it)
-    sweep = subprocess.Popen(
-        words, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=heard
-    )
+    sweep = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
     partial, end = tmp_path / "out" / "partial", time.monotonic() + 120
     while not list(partial.glob("[!.]*.npz")) and time.monotonic() < end:
         time.sleep(0.05)

@@ -161,6 +161,7 @@ def test_aliasing_is_allowed_where_asked_for_and_marked(saddlescope):
     assert "aliased" in out
 
 
+@pytest.mark.usefixtures("hears_ctrl_c")
 def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_numbers(saddlescope, tmp_path):
     """A run of some ten seconds is interrupted as a user does it, then the same command is given again."""
     words = ["train", "f3_N768_bs1_L3", "--rank", "10", "--json", "--quiet"]
