@@ -11,11 +11,10 @@ import xarray as xr
 
 from saddlescope.claims import Claim
 from saddlescope.observables.observable import Observable
-from saddlescope.progress import Progress
 from saddlescope.refusal import Refusal, nearest, refuse_unless
 from saddlescope.results import Results, collect, named
 from saddlescope.setting import Setting
-from saddlescope.sweeps import Job, Measuring, Plan, Training, carry_out, grid, only
+from saddlescope.sweeps import Job, Measuring, Plan, Predicting, Training, carry_out, crew, grid, only
 from saddlescope.sweeps.job import at
 from saddlescope.tables import Table
 from saddlescope.theory.prediction import Prediction
@@ -55,6 +54,9 @@ class Experiment:
 
     def __post_init__(self):
         refuse_unless((self.setting is None) != (self.measure is None), "Give an experiment `setting` or `measure`.")
+        refuse_unless(
+            self.setting is not None or not self.predict, "`predict` speaks of a setting; `measure` has none."
+        )
         for axes in (self.full, self.quick):
             self.check_axes(axes)
 
@@ -94,13 +96,12 @@ class Experiment:
     def run(self, axes: Axes, workers=1, quiet=False, folder=None) -> Results:
         """Measure and predict at every point of the axes; `folder` keeps the runs of an experiment under way."""
         plan = self.plan(axes)
-        measured = carry_out(plan, folder, workers, quiet=quiet, each=self.kept)
-        predicted = []
-        with Progress("predicting", len(plan.points), quiet) as bar:
-            for point in plan.points:
-                predicted.append(self.predicted(point))
-                bar(len(predicted))
-        return Results(measured, collect(predicted, plan.points))
+        with crew(workers, plan) as hands:
+            measured = carry_out(plan, folder, hands, quiet, self.kept)
+            if not self.predict:
+                return Results(measured, collect([xr.Dataset()] * len(plan.points), plan.points))
+            theory = Plan(f"{self.title}: theory", plan.points, self.prediction)
+            return Results(measured, carry_out(theory, folder, hands, quiet))
 
     def kept(self, run: xr.Dataset) -> xr.Dataset:
         """The run, or its digest with what tells where it comes from."""
@@ -112,13 +113,9 @@ class Experiment:
         refuse_unless(not both, f"What is kept of a run and an axis have one name, {', '.join(both)}: rename one.")
         return xr.merge([run[[name for name in FACTS if name in run]], named(found)])
 
-    def predicted(self, point) -> xr.Dataset:
-        if self.setting is None:
-            return xr.Dataset()
-        setting, variables = self.setting(**point), {}
-        for prediction in self.predict(**point) if callable(self.predict) else self.predict:
-            variables |= prediction(setting)
-        return xr.Dataset(variables)
+    def prediction(self, point) -> Predicting:
+        predictions = self.predict(**point) if callable(self.predict) else self.predict
+        return Predicting(self.setting(**point), tuple(predictions))  # type: ignore[misc]
 
 
 # ---- Finding experiments: the only names are import paths. ----

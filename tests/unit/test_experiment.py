@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,11 +14,13 @@ from saddlescope.experiment import Experiment
 from saddlescope.nets import linear_units
 from saddlescope.observables import FullLoss
 from saddlescope.optimisers import GradientDescent
-from saddlescope.refusal import Refusal
+from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.report import folder as folders
 from saddlescope.setting import Setting
 from saddlescope.tables import Table
 from saddlescope.tasks import LinearTeacher
+from saddlescope.theory import LinearLevels
+from saddlescope.theory.prediction import Prediction
 from saddlescope.training import every
 
 
@@ -73,6 +76,46 @@ def test_points_are_left_out_and_save_times_may_depend_on_them():
     assert results.measured.saved_step.values[0].tolist() == [0, 2, 4, 6, 8, 10]
     with pytest.raises(Refusal, match="nothing to run"):
         experiment.plan(experiment.full, "lr > 1")
+
+
+class Tells(Prediction):
+    """Where it was made, and a line in a diary."""
+
+    diary: str
+    stops_at: float = 0.0
+
+    def __call__(self, setting):
+        refuse_unless(setting.optimiser.lr != self.stops_at, "stopped here")
+        with open(self.diary, "a") as file:
+            file.write(f"{setting.budget} {setting.optimiser.lr}\n")
+        return {"process": ((), np.asarray(os.getpid())), "twice": ((), np.asarray(2.0 * setting.budget))}
+
+
+def test_theory_goes_to_the_workers_too_and_to_the_same_numbers(tmp_path):
+    experiment = made(digest=None, predict=lambda steps, lr: (LinearLevels(), Tells(str(tmp_path / "diary"))))
+    here, there = (experiment.run(experiment.full, workers=n, quiet=True).predicted for n in (1, 2))
+    assert set(here.process.values) == {os.getpid()}
+    assert os.getpid() not in there.process.values
+    np.testing.assert_array_equal(here.plateau_level, there.plateau_level)
+    assert there.twice.values.tolist() == [10, 10, 20, 20]
+    assert there.steps.values.tolist() == [5, 5, 10, 10]
+
+
+def test_what_theory_has_said_is_not_asked_again_after_a_stop(tmp_path):
+    diary = tmp_path / "diary"
+    broken, mended = (
+        made(predict=lambda steps, lr, stop=stop: (Tells(str(diary), stop * (lr > 1)),)) for stop in (1e6, 0.0)
+    )
+    with pytest.raises(Refusal, match="stopped here"):
+        broken.run(broken.full, quiet=True, folder=tmp_path / "runs")
+    assert diary.read_text().split() == ["5", "0.01", "10", "0.01"]
+    mended.run(mended.full, quiet=True, folder=tmp_path / "runs")
+    assert diary.read_text().splitlines()[2:] == ["5 1000000.0", "10 1000000.0"]
+
+
+def test_theory_needs_a_setting():
+    with pytest.raises(Refusal, match="speaks of a setting"):
+        made(setting=None, measure=lambda steps, lr: {}, predict=(LinearLevels(),))
 
 
 WORDS = [(10, "holds"), (8, "holds"), (7, "partly"), (2, "partly"), (1, "does not hold")]

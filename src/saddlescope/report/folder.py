@@ -71,8 +71,9 @@ def run_to_folder(key, scale, axes, out, workers=1, quiet=False):
 
 
 def trained_seconds(results) -> float:
-    """CPU time of all runs, as they were timed."""
-    return float(results.measured.cpu_seconds.sum()) if "cpu_seconds" in results.measured else 0.0
+    """CPU time of all runs and predictions, as they were timed."""
+    parts = (results.measured, results.predicted)
+    return sum(float(part.cpu_seconds.sum()) for part in parts if "cpu_seconds" in part)
 
 
 def judge_folder(folder):

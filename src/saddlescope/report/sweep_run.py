@@ -12,9 +12,9 @@ from saddlescope.sweeps import Folder, Plan, Training
 from saddlescope.sweeps.axes import parse_axes, spelled
 from saddlescope.sweeps.board import duration
 from saddlescope.sweeps.cluster import cluster_executor
-from saddlescope.sweeps.conduct import Tally
+from saddlescope.sweeps.conduct import Tally, conduct
 from saddlescope.sweeps.cost import seconds_for
-from saddlescope.sweeps.running import check_axes, check_storable, in_hands
+from saddlescope.sweeps.running import check_axes, check_storable, processes
 from saddlescope.training.driver import Run
 
 OUT = "saddlescope-results"
@@ -40,11 +40,9 @@ def run_sweep(plan, folder, workers, cluster=None, again=False, max_failures=Non
     check_different(plan)
     make_folder(folder)
     place = Folder(os.path.abspath(folder))
-    options = dict(again=again, max_failures=max_failures, quiet=quiet)
-    if cluster is None:
-        return in_hands(plan, place, min(workers, len(plan.points)), **options)
-    with cluster_executor(cluster) as executor:
-        return in_hands(plan, place, 0, executor, **options)
+    hands = processes(min(workers, len(plan.points))) if cluster is None else cluster_executor(cluster)
+    with hands as executor:
+        return conduct(plan, place, executor, again=again, max_failures=max_failures, quiet=quiet)
 
 
 def check_observables(plan: Plan):

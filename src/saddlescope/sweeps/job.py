@@ -1,4 +1,5 @@
-"""What is done at one point of a sweep: a setting trained and observed, or a measurement that trains nothing.
+"""What is done at one point of a sweep: a setting trained and observed, what theory says of one, or a measurement that
+trains nothing.
 
 A job's name is its identity: the hash of what determines its numbers, what is kept of it, and the version of our
 arithmetic. Same name, same bits.
@@ -8,10 +9,11 @@ import hashlib
 import inspect
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any, Protocol
 
 import xarray as xr
 
@@ -27,6 +29,14 @@ from saddlescope.training import SaveAt, train
 from saddlescope.training.checkpoint import record_form
 
 ALONE = SaveAt()  # the end and nothing else
+
+
+class Saying(Protocol):
+    """What theory offers: of a setting, variables as (axes, values)."""
+
+    def __call__(self, setting: Setting) -> Mapping[str, Any]: ...
+
+    def form(self) -> Any: ...
 
 
 class Job(ABC):
@@ -71,6 +81,27 @@ class Training(Job):
         refuse_unless(
             storable(self.setting.to_json()), "A setting with a lambda runs but cannot be stored: name the function."
         )
+
+
+@dataclass(frozen=True)
+class Predicting(Job):
+    setting: Setting
+    predictions: tuple[Saying, ...]
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        said = [self.setting.hash, *(prediction.form() for prediction in self.predictions)]
+        return f"{content_hash(said)}-p-v{numerics.VERSION}"
+
+    @property
+    def work(self):
+        return 1.0
+
+    def do(self, checkpoint):
+        start, found = time.process_time(), {}
+        for prediction in self.predictions:
+            found |= prediction(self.setting)
+        return named({**found, "cpu_seconds": time.process_time() - start})
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import os
 import tempfile
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 
 import xarray as xr
@@ -38,7 +38,8 @@ def sweep(
     refuse_unless(len(points := list(points)) > 0, "There is nothing to run: the list of points is empty.")
     record = observe, SaveAt() if save_at is None else save_at, per_step
     plan = Plan(title, points, partial(training, setting, *record))
-    return carry_out(plan, folder, workers, executor, quiet)
+    with nullcontext(executor) if executor is not None else crew(workers, plan) as hands:
+        return carry_out(plan, folder, hands, quiet)
 
 
 def training(setting, observe, save_at, per_step, point):
@@ -47,38 +48,41 @@ def training(setting, observe, save_at, per_step, point):
     return Training(made, observe, save_at, per_step)
 
 
-def carry_out(
-    plan: Plan, folder=None, workers=1, executor: Executor | None = None, quiet=False, each=lambda run: run
-) -> xr.Dataset:
-    """Do all of a plan and put its runs, or what `each` leaves of one, together in the order of its points."""
+@contextmanager
+def crew(workers: int, plan: Plan):
+    """Hands for jobs like those of the plan: as many processes as asked for, at most one a job, for as long as the
+    block lasts; this very process where it is one."""
     count = isinstance(workers, int) and workers >= 1
     refuse_unless(count, f"`workers` must be a positive number of processes, got {workers!r}.")
+    if min(workers, len(plan.points)) == 1:
+        yield Here()
+        return
+    with processes(min(workers, len(plan.points))) as pool:
+        yield pool
+
+
+@contextmanager
+def processes(count: int):
+    """Worker processes that end with the block; what is still under way then writes its checkpoint."""
+    pool = Workers(count)
+    try:
+        yield pool
+    finally:
+        pool.stop()
+
+
+def carry_out(
+    plan: Plan, folder=None, executor: Executor | None = None, quiet=False, each=lambda run: run
+) -> xr.Dataset:
+    """Do all of a plan and put its runs, or what `each` leaves of one, together in the order of its points."""
     check_axes(plan)
     with kept(folder) as place:
         if folder is not None:
             check_storable(plan)
             for name in place.failures().keys() & set(plan.names):  # a call that needs every run tries again
                 place.forget_failure(name)
-        processes = min(workers, len(plan.points))
-        tally = in_hands(plan, place, processes if processes > 1 else 0, executor, quiet=quiet)
-        refuse_failures(tally)
+        refuse_failures(conduct(plan, place, executor or Here(), quiet=quiet))
         return collect([each(place.read(name)) for name in plan.names], plan.points)
-
-
-def in_hands(plan, place, workers, executor=None, **options) -> Tally:
-    """Conduct a plan with an executor of one's own, with worker processes, or here."""
-    if executor is not None:
-        return conduct(plan, place, executor, **options)
-    if not workers:
-        return conduct(plan, place, Here(), **options)
-    pool = Workers(workers)
-    try:
-        tally = conduct(plan, place, pool, **options)
-    except BaseException:
-        pool.stop()
-        raise
-    pool.stop() if tally.stopped else pool.shutdown()
-    return tally
 
 
 @contextmanager
