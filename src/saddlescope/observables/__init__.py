@@ -13,7 +13,7 @@ from saddlescope.observables.observable import Observable, Snapshot, measure
 from saddlescope.observables.parameters import Parameters
 from saddlescope.observables.partials import ChannelPartials, SymmetryDefect, odd_share
 from saddlescope.observables.sharpness import Sharpness
-from saddlescope.observables.singular_values import SingularValues
+from saddlescope.observables.singular_values import SingularValues, TopSingularValues
 from saddlescope.observables.units import Balancedness, UnitDirections, UnitNorms
 from saddlescope.observables.weight_density import WeightDensity
 
@@ -21,6 +21,6 @@ __all__ = [
     "Balancedness", "ByNorm", "ByRank", "ByRays", "ChannelPartials", "EffectiveWidth", "Fit", "FullLoss",
     "GradientNoise", "GradientNorm", "LearnedModes", "LearnedSamples", "LogRatios", "MinimaCounts", "MinimaRule",
     "Observable", "PaperMinima", "Parameters", "ProminentMinima", "ResidualAmplitudes", "Sharpness", "SingularValues",
-    "Snapshot", "SymmetryDefect", "TestError", "UnitDirections", "UnitNorms", "WeightDensity", "WidthRule",
-    "cosine_amplitudes", "learned_since", "log_ratios", "log_sizes", "measure", "odd_share",
+    "Snapshot", "SymmetryDefect", "TestError", "TopSingularValues", "UnitDirections", "UnitNorms", "WeightDensity",
+    "WidthRule", "cosine_amplitudes", "learned_since", "log_ratios", "log_sizes", "measure", "odd_share",
 ]  # fmt: skip

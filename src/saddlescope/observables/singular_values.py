@@ -1,10 +1,21 @@
-"""The singular values of each weight matrix, one variable a layer: `singular_values_u`, `singular_values_v`."""
+"""Singular values of each weight matrix, one variable a layer: `singular_values_u`, `singular_values_v`.
+
+`TopSingularValues(most)` reads the largest alone, as `top_singular_values_u`: by Lanczos iteration, to rounding, where
+the matrix is large.
+"""
 
 from typing import final
 
+import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
+from scipy.sparse.linalg import ArpackError, svds
 
+from saddlescope.identity import whole
 from saddlescope.observables.observable import Observable
+from saddlescope.refusal import refuse_unless
+
+SMALL = 100  # matrices with fewer rows or columns are decomposed whole
 
 
 @final
@@ -13,3 +24,34 @@ class SingularValues(Observable):
 
     def __call__(self, snapshot):
         return {k: jnp.linalg.svd(w, compute_uv=False) for k, w in snapshot.params.items() if w.ndim == 2}
+
+
+@final
+class TopSingularValues(Observable):
+    name = "top_singular_values"
+    on_host = True
+    most: int = eqx.field(default=3, static=True, converter=whole)
+
+    def __check_init__(self):
+        refuse_unless(
+            isinstance(self.most, int) and self.most > 0,
+            f"`most`, how many singular values are read, must be a positive whole number; got {self.most}.",
+        )
+
+    def __call__(self, snapshot):
+        return {k: top_singular_values(w, self.most) for k, w in snapshot.params.items() if w.ndim == 2}
+
+
+def top_singular_values(matrix, most) -> np.ndarray:
+    """The largest singular values, largest first; NaN of a matrix that is not finite."""
+    w = np.asarray(matrix, float)
+    least, size = min(w.shape), np.max(np.abs(w))
+    if not np.isfinite(size):
+        return np.full(min(most, least), np.nan)
+    if size > 0 and least >= SMALL and most < least // 10:
+        try:  # scaled, so that squares neither vanish nor overflow; the same start every time, for the same bits
+            found = svds(w / size, most, v0=np.ones(least), return_singular_vectors=False)
+            return size * np.sort(found)[::-1]
+        except ArpackError:  # no convergence: whole, below
+            pass
+    return np.linalg.svd(w, compute_uv=False)[:most]

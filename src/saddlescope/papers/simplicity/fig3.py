@@ -15,6 +15,7 @@ from saddlescope.claims import Claim, Finding, mostly
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE
 from saddlescope.nets import Identity, Neuron, ReLU, Units
+from saddlescope.observables.singular_values import top_singular_values
 from saddlescope.optimisers import GradientDescent
 from saddlescope.papers.simplicity.table1 import PAIRS, PUBLISHED, needs
 from saddlescope.setting import Setting
@@ -41,7 +42,7 @@ def measure(pair, net, seed, dataset, units, steps):
         state, _ = minibatch(engine.net, engine.optimiser, engine.data, state, jnp.zeros((1, EVERY), jnp.float32),
                                order, jnp.asarray(1), jnp.asarray(LR, jnp.float32), BATCH)  # fmt: skip
         losses.append(float(loss_on(engine.net, engine.params(state), read)))
-        values.append(top_values(engine.params(state)["u"]))
+        values.append(top_singular_values(engine.params(state)["u"], 3))
     values = np.array(values)
     drops = [d.at for d in find_stages(np.array(losses)).falls]
     first, second, _ = grown_at(values, drops)
@@ -67,12 +68,6 @@ def stretches(setting, steps):
             left, epoch = np.concatenate([left, setting.permutation(epoch).astype(np.int32)]), epoch + 1
         yield jnp.asarray(left[None, :each])
         left = left[each:]
-
-
-def top_values(u):
-    gram = np.asarray(u, float)
-    gram = gram.T @ gram if gram.shape[1] < gram.shape[0] else gram @ gram.T
-    return np.sqrt(np.maximum(np.linalg.eigvalsh(gram)[::-1][:3], 0))
 
 
 def grown_at(values, drops):

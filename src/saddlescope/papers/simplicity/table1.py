@@ -15,7 +15,7 @@ from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE, RED
 from saddlescope.intervals import mean_of
 from saddlescope.nets import linear_units
-from saddlescope.observables import Parameters, SingularValues
+from saddlescope.observables import Parameters, TopSingularValues
 from saddlescope.optimisers import GradientDescent
 from saddlescope.setting import Setting
 from saddlescope.tables import Table
@@ -37,8 +37,8 @@ def measure(pair, seed, dataset, units):
     task = DigitPair(*PAIRS[pair], dataset)
     setting = Setting(task, linear_units(units, 1e-6), GradientDescent(LR), steps=STEPS, seed=seed)
     moments = Moments.of(setting.data())
-    run = train(setting, (SingularValues(), Parameters(("v",))), every(6, STEPS), quiet=True)
-    values, at = run.singular_values_u.values, run.saved_step.values
+    run = train(setting, (TopSingularValues(), Parameters(("v",))), every(6, STEPS), quiet=True)
+    values, at = run.top_singular_values_u.values, run.saved_step.values
     left = np.argmax(values[:, 1] > 0.1 * values[-1, 1])  # the second has grown
     along = np.abs(np.linalg.svd(run.param_v.values[left])[2][0] @ first_directions(moments))
     s = np.linalg.svd(np.asarray(moments.yx), compute_uv=False)
@@ -48,7 +48,7 @@ def measure(pair, seed, dataset, units):
         "by_cut": (("cut",), np.array([projected(moments, cut) for cut in CUTS])),
         "rate_1": rate(at, values[:, 0]), "rate_2": rate(at, values[:, 1], after=first_drop_end(run)),
         "loss_step": (("instant",), keep), "curve": (("instant",), run.loss.values[keep]),
-        "at_step": (("when",), at), "singular": (("when", "direction"), values[:, :3]),
+        "at_step": (("when",), at), "singular": (("when", "direction"), values),
     }  # fmt: skip
 
 
