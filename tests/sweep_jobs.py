@@ -1,4 +1,4 @@
-"""Jobs for tests of sweeps, importable in worker processes."""
+"""Jobs and predictions for tests of sweeps and experiments, importable in worker processes."""
 
 import os
 import signal
@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from saddlescope.refusal import Refusal
+from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.sweeps import Plan, grid
 from saddlescope.sweeps.job import Job
+from saddlescope.theory.prediction import Prediction
 
 
 @dataclass(frozen=True)
@@ -93,3 +94,16 @@ def raise_odd():
 def wait_for_end():
     while True:
         time.sleep(0.05)
+
+
+class Tells(Prediction):
+    """Where it was made, and a line in a diary."""
+
+    diary: str
+    stops_at: float = 0.0
+
+    def __call__(self, setting):
+        refuse_unless(setting.optimiser.lr != self.stops_at, "stopped here")
+        with open(self.diary, "a") as file:
+            file.write(f"{setting.budget} {setting.optimiser.lr}\n")
+        return {"process": ((), np.asarray(os.getpid())), "twice": ((), np.asarray(2.0 * setting.budget))}

@@ -55,7 +55,7 @@ class Diagnosis:
     def manifold(self):
         if self.step is None:
             return "no weights saved on it"
-        return f"{self.kind.theorem} {type(self.kind).__name__.lower()}" if self.kind else "all silent"
+        return f"{self.kind.theorem} {self.kind.name}" if self.kind else "all silent"
 
     def row(self, number):
         return (number, f"{self.start:.0f}–{self.end:.0f}", self.level, self.width, self.manifold, self.residual,

@@ -9,7 +9,7 @@ import pytest
 from cases import relu_setting
 from scipy.optimize import minimize
 
-from saddlescope.nets import GivenUnit, Identity, Neuron, ReLU, Sigmoid, Square, Tanh, Units, low_rank
+from saddlescope.nets import GivenUnit, Identity, Neuron, ReLU, Sigmoid, Sin, Square, Tanh, Units, low_rank
 from saddlescope.observables import Parameters
 from saddlescope.refusal import Refusal
 from saddlescope.tasks import Samples
@@ -32,7 +32,8 @@ from saddlescope.theory.kinds.span import without
 from saddlescope.training import every, train
 
 WAYS = {"equal": (Tanh(), Equal(0.3)), "silent": (Square(), Silent()), "rays": (ReLU(), Rays(0.7, 0.4)),
-        "span": (Identity(), Span((0.7, -0.2), (0.3, 0.5)))}  # fmt: skip
+        "span": (Identity(), Span((0.7, -0.2), (0.3, 0.5))), "mirrored": (Tanh(), Equal(0.3, mirrored=True)),
+        "lines": (Identity(), Rays(-0.7, 0.4, lines=True))}  # fmt: skip
 
 
 def at_fixed_point(activation, seed=0, units=2):
@@ -57,8 +58,10 @@ def test_embedding_keeps_map_and_fixed_point(way):
 
 
 @pytest.mark.parametrize(
-    ("activation", "kind"), [(Sigmoid(), Silent()), (Tanh(), Rays(0.7, 0.4)), (ReLU(), Span((1.0, -1.0), (0.5, 0.5)))]
-)
+    ("activation", "kind"),
+    [(Sigmoid(), Silent()), (Tanh(), Rays(0.7, 0.4)), (ReLU(), Span((1.0, -1.0), (0.5, 0.5))),
+     (ReLU(), Rays(-0.7, 0.4)), (Square(), Equal(0.3, mirrored=True)), (ReLU(), Rays(-0.7, 0.4, lines=True))],
+)  # fmt: skip
 def test_embedding_fails_where_the_theorem_does_not_speak(activation, kind):
     net, narrow, data, _ = at_fixed_point(activation)
     wide = embed(narrow, 3, kind)
@@ -126,6 +129,30 @@ def test_span_projection_is_that_of_the_singular_values():
     }
     s = np.linalg.svd(stacked(params), compute_uv=False)
     assert manifold_residual(params, Span(), 2) == pytest.approx(np.linalg.norm(s[2:]) / np.linalg.norm(s), rel=1e-12)
+
+
+@pytest.mark.parametrize("activation", [Tanh(), Sin()])
+def test_units_of_either_sign_are_one_where_the_function_is_odd(activation):
+    """Half of the units of an embedded fixed point turned to (-v, -u): the same map, and the same fixed point."""
+    net, narrow, data, _ = at_fixed_point(activation, units=1)
+    wide = embed(narrow, 10, Equal(0.1))
+    side = np.where(np.arange(10) % 2, 1.0, -1.0)[:, None]
+    turned = {name: side * w for name, w in wide.items()}
+    near = nearest_embedded(Units(10, Neuron(activation), 1.0), turned, data, 1, 3, 2)
+    assert near.fixed
+    assert near.distance < 1e-6
+    assert near.level == pytest.approx(float(net.loss(narrow, data)), rel=1e-9)
+    assert near.kind == Equal(mirrored=True)
+
+
+def test_a_line_is_a_ray_of_either_sign():
+    """Weights of rank one and of mixed signs lie on one line, on two rays, and not on one."""
+    rng = np.random.default_rng(0)
+    theta = np.outer(rng.standard_normal(12), rng.standard_normal(4))
+    params = {"u": theta[:, 1:], "v": theta[:, :1]}
+    assert manifold_residual(params, Rays(lines=True), 1) < 1e-12
+    assert manifold_residual(params, Rays(), 2) < 1e-12
+    assert manifold_residual(params, Rays(), 1) > 0.3
 
 
 def test_rays_and_centres_are_found():

@@ -7,6 +7,7 @@ import os
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from sweep_jobs import Tells
 
 from saddlescope import store
 from saddlescope.claims import Claim, Finding, judge, mostly, rated
@@ -14,13 +15,12 @@ from saddlescope.experiment import Experiment
 from saddlescope.nets import linear_units
 from saddlescope.observables import FullLoss
 from saddlescope.optimisers import GradientDescent
-from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.refusal import Refusal
 from saddlescope.report import folder as folders
 from saddlescope.setting import Setting
 from saddlescope.tables import Table
 from saddlescope.tasks import LinearTeacher
 from saddlescope.theory import LinearLevels
-from saddlescope.theory.prediction import Prediction
 from saddlescope.training import every
 
 
@@ -76,19 +76,6 @@ def test_points_are_left_out_and_save_times_may_depend_on_them():
     assert results.measured.saved_step.values[0].tolist() == [0, 2, 4, 6, 8, 10]
     with pytest.raises(Refusal, match="nothing to run"):
         experiment.plan(experiment.full, "lr > 1")
-
-
-class Tells(Prediction):
-    """Where it was made, and a line in a diary."""
-
-    diary: str
-    stops_at: float = 0.0
-
-    def __call__(self, setting):
-        refuse_unless(setting.optimiser.lr != self.stops_at, "stopped here")
-        with open(self.diary, "a") as file:
-            file.write(f"{setting.budget} {setting.optimiser.lr}\n")
-        return {"process": ((), np.asarray(os.getpid())), "twice": ((), np.asarray(2.0 * setting.budget))}
 
 
 def test_theory_goes_to_the_workers_too_and_to_the_same_numbers(tmp_path):

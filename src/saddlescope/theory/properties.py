@@ -1,8 +1,8 @@
 """What a unit φ(x; u) is like, measured on random inputs and weights (simplicity paper, Theorem 1 and Section 5).
 
 Silent: φ(x; 0) = 0. Homogeneous of degree one: φ(x; αu) = α φ(x; u), for all α or for positive ones only. Linear: also
-additive. Order: φ(x; tu) ∝ t^order as t → 0, the first term of its Taylor series that does not vanish. A unit that can
-be silenced by other weights than zero is not found out.
+additive. Odd: φ(x; -u) = -φ(x; u). Order: φ(x; tu) ∝ t^order as t → 0, the first term of its Taylor series that does
+not vanish. A unit that can be silenced by other weights than zero is not found out.
 """
 
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ class Properties:
     homogeneous: bool  # for every factor
     positively: bool  # for positive factors
     linear: bool
+    odd: bool
     order: int
 
 
@@ -45,4 +46,5 @@ def properties(unit, inputs, outputs=1, seed=0) -> Properties:
     additive = same(phi(a + b), phi(a) + phi(b))
     small, smaller = (np.linalg.norm(phi(t * a)) for t in (2 * SMALL, SMALL))
     refuse_unless(bool(smaller > 0), "The unit is zero for all small weights: it has no first term.")
-    return Properties(silent, homogeneous, positively, homogeneous and additive, round(float(np.log2(small / smaller))))
+    order = round(float(np.log2(small / smaller)))
+    return Properties(silent, homogeneous, positively, homogeneous and additive, same(phi(-a), -phi(a)), order)

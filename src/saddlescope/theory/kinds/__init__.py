@@ -6,6 +6,6 @@ from saddlescope.theory.kinds.rays import Rays
 from saddlescope.theory.kinds.silent import Silent
 from saddlescope.theory.kinds.span import Span
 
-KINDS: tuple[Kind, ...] = (Silent(), Rays(), Span(), Equal())
+KINDS: tuple[Kind, ...] = (Silent(), Rays(), Span(), Equal(), Equal(mirrored=True))
 
 __all__ = ["KINDS", "Equal", "Kind", "Rays", "Silent", "Span", "embed", "manifold_residual", "reduce"]

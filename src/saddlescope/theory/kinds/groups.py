@@ -1,41 +1,55 @@
-"""Units in groups: around centres, or along rays from the origin. Greedy farthest starts, then Lloyd's rounds."""
+"""Units in groups: around centres, or along rays from the origin. Greedy farthest starts, then Lloyd's rounds.
+
+With `mirrored` a unit may also lie at minus a centre, or on the far side of the origin: its side is -1, else 1.
+"""
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 
-def nearest_centres(rows, width, rounds=50):
-    """Which centre each row belongs to, and the centres."""
+def nearest_centres(rows, width, mirrored=False, rounds=50):
+    """Which centre each row belongs to, on which side, and the centres."""
     centre = [rows[np.argmax((rows**2).sum(1))]]
     while len(centre) < width:
-        gap = np.min([((rows - c) ** 2).sum(1) for c in centre], axis=0)
+        gap = np.min([((rows - sides(rows @ c, mirrored)[:, None] * c) ** 2).sum(1) for c in centre], axis=0)
         centre.append(rows[np.argmax(gap)])
     centre = np.array(centre)
     for _ in range(rounds):
-        group = np.argmin(((rows[:, None] - centre[None]) ** 2).sum(-1), axis=1)
-        moved = np.array([rows[group == k].mean(0) if np.any(group == k) else c for k, c in enumerate(centre)])
+        along = rows @ centre.T
+        side = sides(along, mirrored)
+        group = np.argmin((centre**2).sum(1) - 2 * side * along, axis=1)  # |row ∓ centre|², less |row|²
+        side = side[np.arange(len(rows)), group]
+        folded = side[:, None] * rows
+        moved = np.array([folded[group == k].mean(0) if np.any(group == k) else c for k, c in enumerate(centre)])
         if np.array_equal(moved, centre):
             break
         centre = moved
-    return group, centre
+    return group, side, centre
 
 
-def nearest_rays(rows, width, rounds=50):
-    """Which ray each row belongs to, its length along it (not below 0), and the rays' directions."""
+def nearest_rays(rows, width, mirrored=False, rounds=50):
+    """Which ray each row belongs to, its length along it (not below 0 unless mirrored), and the rays' directions."""
     size = (rows**2).sum(1)
+    ahead = np.abs if mirrored else lambda along: np.maximum(along, 0)
     ray = [unit(rows[np.argmax(size)])]
     while len(ray) < width:
-        left = np.min([size - np.maximum(rows @ r, 0) ** 2 for r in ray], axis=0)
+        left = np.min([size - ahead(rows @ r) ** 2 for r in ray], axis=0)
         ray.append(unit(rows[np.argmax(left)]))
     ray = np.array(ray)
     for _ in range(rounds):
-        group = np.argmax(rows @ ray.T, axis=1)
-        moved = np.array([top_direction(rows[group == k], r) for k, r in enumerate(ray)])
+        along = rows @ ray.T
+        folded, group = sides(along, mirrored), np.argmax(np.abs(along) if mirrored else along, axis=1)
+        moved = np.array([top_direction(folded[group == k, k, None] * rows[group == k], r) for k, r in enumerate(ray)])
         if np.allclose(moved, ray, rtol=0, atol=1e-15):
             break
         ray = moved
-    group = np.argmax(rows @ ray.T, axis=1)
-    return group, np.maximum(np.sum(rows * ray[group], axis=1), 0), ray
+    group = np.argmax(np.abs(rows @ ray.T) if mirrored else rows @ ray.T, axis=1)
+    length = np.sum(rows * ray[group], axis=1)
+    return group, length if mirrored else np.maximum(length, 0), ray
+
+
+def sides(along, mirrored):
+    return np.where(along < 0, -1.0, 1.0) if mirrored else np.ones_like(along)
 
 
 def members(nearness, narrow):

@@ -18,6 +18,10 @@ from saddlescope.theory.properties import Properties
 class Kind(ABC):
     theorem: str  # (i) to (iv)
 
+    @property
+    def name(self) -> str:
+        return type(self).__name__.lower()
+
     @abstractmethod
     def fits(self, p: Properties) -> bool:
         """Whether the theorems say this of units with these properties."""

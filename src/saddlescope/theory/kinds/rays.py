@@ -1,6 +1,7 @@
 """(iii) Proportional units, where φ(x; γu) = γ φ(x; u): u_H = γ_u u_i, v_H = γ_v v_i, v_i ← (1 - γ_u γ_v) v_i (Eq. 6).
 
-θ_i = γ θ_j is preserved. Of a φ homogeneous for positive factors only, such as ReLU, γ must be positive.
+θ_i = γ θ_j is preserved. Of a φ homogeneous for positive factors only, such as ReLU, γ must be positive; with `lines`
+it may be negative, and a ray goes on behind the origin.
 """
 
 from dataclasses import dataclass
@@ -17,11 +18,12 @@ class Rays(Kind):
     inner: float = 0.5  # γ_u
     outer: float = 0.4  # γ_v; γ_u / (1 + γ_u²) puts the fixed point on the manifold (Eq. 29)
     unit: int = 0
+    lines: bool = False
 
     theorem = "(iii)"
 
     def fits(self, p):
-        return p.homogeneous or (p.positively and self.inner > 0)
+        return p.homogeneous or (p.positively and self.inner > 0 and not self.lines)
 
     def add(self, narrow):
         refuse_unless_unit(narrow, self.unit)
@@ -31,35 +33,41 @@ class Rays(Kind):
         return {"u": np.vstack([u, new_u]), "v": np.vstack([v, new_v])}
 
     def project(self, params, width):
-        group, length, ray = nearest_rays(stacked(params), width)
+        group, length, ray = nearest_rays(stacked(params), width, self.lines)
         return split(length[:, None] * ray[group], params)
 
     def reduce(self, params, width):
-        group, length, ray = nearest_rays(stacked(params), width)
+        group, length, ray = nearest_rays(stacked(params), width, self.lines)
         total = np.sqrt([np.sum(length[group == k] ** 2) for k in range(width)])
         return split(total[:, None] * ray, params)
 
     def lift(self, narrow, params):
         """Units that would need a negative factor, which ReLU forbids, are silent."""
         params = numpy(params)
-        directions = np.array([unit(row) for row in stacked(narrow)])
-        group = members(stacked(params) @ directions.T, len(directions))
+        rows = (lambda p: p["u"]) if self.lines else stacked  # of either sign, u and v may point apart
+        along = rows(params) @ np.array([unit(row) for row in rows(narrow)]).T
+        group = members(np.abs(along) if self.lines else along, len(narrow["u"]))
         u, v = np.zeros_like(params["u"]), np.zeros_like(params["v"])
         for k, (inner, outer) in enumerate(zip(narrow["u"], narrow["v"], strict=True)):
             if (a := np.linalg.norm(inner)) * (b := np.linalg.norm(outer)) == 0:
                 continue
             mine = np.flatnonzero(group == k)
-            along = params["u"][mine] @ inner / a, params["v"][mine] @ outer / b
-            F, G = ahead(*along, a * b)
+            lengths = params["u"][mine] @ inner / a, params["v"][mine] @ outer / b
+            F, G = either(*lengths, a * b) if self.lines else ahead(*lengths, a * b)
             u[mine], v[mine] = np.outer(F, inner / a), np.outer(G, outer / b)
         return {"u": u, "v": v}
+
+
+def either(F, G, product):
+    """The nearest lengths with Σ F G = product."""
+    return (x[:, 0] for x in onto_product(F[:, None], G[:, None], np.array([[product]])))
 
 
 def ahead(F, G, product):
     """The nearest lengths with Σ F G = product and F ≥ 0; a unit whose F would be negative has none."""
     on, lengths = F > 0, np.zeros((2, len(F)))
     while on.any():
-        f, g = (x[:, 0] for x in onto_product(F[on][:, None], G[on][:, None], np.array([[product]])))
+        f, g = either(F[on], G[on], product)
         if np.all(f > 0) and np.isclose(f @ g, product):
             lengths[:, on] = f, g
             return lengths
