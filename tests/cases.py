@@ -89,7 +89,15 @@ from saddlescope.tasks import (
     cosine_sum,
     multi_frequency,
 )
-from saddlescope.theory import DropSchedule, LinearLevels, NarrowLevels, OrthogonalPoints, QuadraticDrops, ReducedWidth
+from saddlescope.theory import (
+    DeepLevels,
+    DropSchedule,
+    LinearLevels,
+    NarrowLevels,
+    OrthogonalPoints,
+    QuadraticDrops,
+    ReducedWidth,
+)
 
 COVARIANCE = ((1, 1), (1, 4))
 TEACHER = LinearTeacher(((1, 0), (0, 1)), COVARIANCE)
@@ -105,6 +113,10 @@ def linear_setting(**changes):
 def relu_setting(**changes):
     net = Units(50, Neuron(ReLU()), 1e-6)
     return Setting(**dict(task=TWO_POINTS, net=net, optimiser=GradientDescent(0.01), steps=300) | changes)
+
+
+def deep_setting():
+    return linear_setting(net=DeepUnits(4, Neuron(Identity()), (5,), 0.1))
 
 
 def quadratic_setting(**changes):
@@ -171,6 +183,7 @@ CASES = [
     MinimaCounts(ProminentMinima()), ResidualAmplitudes(), ResidualAmplitudes(4), Sharpness(20), GradientNoise(7),
     WeightDensity(0.5, 10),
     LinearLevels(), DropSchedule(), ReducedWidth(), OrthogonalPoints(), NarrowLevels(1, tries=2), QuadraticDrops(),
+    DeepLevels(((1, 1),), tries=2),
     linear_setting(), relu_setting(), minibatch_setting(), random_feature_setting(),
     random_feature_setting(engine="jax"), linear_setting(optimiser=GradientFlow(0.01)),
 ]  # fmt: skip

@@ -11,6 +11,7 @@ import pytest
 from cases import (
     CASES,
     all_parts,
+    deep_setting,
     linear_setting,
     minibatch_setting,
     of_kind,
@@ -25,7 +26,7 @@ from saddlescope.observables import Observable, Parameters, WidthRule
 from saddlescope.optimisers import Optimiser, Schedule, StopRule
 from saddlescope.setting import Setting
 from saddlescope.tasks import Moments, Samples, Task
-from saddlescope.theory import OrthogonalPoints, Prediction, QuadraticDrops
+from saddlescope.theory import DeepLevels, OrthogonalPoints, Prediction, QuadraticDrops
 from saddlescope.training import reread, train
 from saddlescope.training.save_at import SaveAt
 
@@ -180,7 +181,7 @@ def test_observable_has_the_axes_it_says(case):
 
 @named(of_kind(Prediction))
 def test_prediction_is_a_pure_function_of_the_setting(case):
-    made = {OrthogonalPoints: relu_setting, QuadraticDrops: quadratic_setting}
+    made = {OrthogonalPoints: relu_setting, QuadraticDrops: quadratic_setting, DeepLevels: deep_setting}
     setting = made.get(type(case), linear_setting)()
     first, second = case(setting), case(setting)
     for name, (axes, values) in first.items():

@@ -109,13 +109,11 @@ def weights_panels(axes, run):
     axes[0].set_ylabel("$u_2$")
 
 
-def loss_and_weights(figure, cell, results, title, levels=()):
-    """A panel as in the simplicity paper: the loss, and below it the weights on the plateau and at the end. `levels`
-    are drawn where the results hold none."""
+def loss_and_weights(figure, cell, results, title):
+    """A panel as in the simplicity paper: the loss, and below it the weights on the plateau and at the end."""
     inner = cell.subgridspec(2, 2, height_ratios=(1.2, 1))
     top = figure.add_subplot(inner[0, :])
-    for k, level in enumerate(levels):
-        top.axhline(level, color=BLACK, ls="--", lw=0.8, zorder=4, label=None if k else "predicted level")
+    top.locator_params(axis="x", nbins=5)
     loss_panel(top, results, title)
     weights_panels([figure.add_subplot(inner[1, i]) for i in range(2)], next(iter(results.runs()))[0])
 

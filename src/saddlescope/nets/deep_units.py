@@ -47,6 +47,14 @@ class DeepUnits(Net):
             f"A skip over {self.skip} layers needs as many hidden layers, the last of them {self.units} wide.",
         )
 
+    def of_widths(self, widths, scale):
+        """The same kind of net, with layers of these widths."""
+        refuse_unless(
+            len(widths) == 1 + len(self.hidden) and not self.skip,
+            f"Give {1 + len(self.hidden)} widths, a layer each, of a net without a skip; got {widths}.",
+        )
+        return DeepUnits(widths[0], self.unit, widths[1:], scale, self.activation)
+
     def init(self, rng, inputs, outputs):
         n_u, entries = self.unit.sizes(inputs, 1)
         refuse_unless(self.skip == 0 or entries == 1, "A skip needs units that give one number each.")

@@ -33,6 +33,11 @@ class LinearTransformer(Net):
             0 < self.scale < np.inf, f"`scale`, the deviation of weights, must be positive; got {self.scale}."
         )
 
+    def of_widths(self, widths, scale):
+        """The same kind of net, with so many heads and so wide a dense layer."""
+        refuse_unless(len(widths) == 2, f"Give two widths, of heads and of the dense layer; got {widths}.")
+        return LinearTransformer(widths[0], widths[1], self.dimension, scale)
+
     def init(self, rng, inputs, outputs):
         check_head(self, inputs, outputs)
         t = self.dimension + 1

@@ -50,7 +50,7 @@ def top_singular_values(matrix, most) -> np.ndarray:
         return np.full(min(most, least), np.nan)
     if size > 0 and least >= SMALL and most < least // 10:
         try:  # scaled, so that squares neither vanish nor overflow; the same start every time, for the same bits
-            found = svds(w / size, most, v0=np.ones(least), return_singular_vectors=False)
+            found = np.asarray(svds(w / size, most, v0=np.ones(least), return_singular_vectors=False))
             return size * np.sort(found)[::-1]
         except ArpackError:  # no convergence: whole, below
             pass

@@ -21,9 +21,12 @@ from saddlescope.theory.linear_modes import linear_modes
 from saddlescope.theory.prediction import Prediction
 
 DEPENDENT = (
-    "The singular pairs of Σ_yx are not eigenvectors of Σ_xx (they do not commute, or tie), so modes do not learn "
+    "The singular pairs of Σ_yx are not eigenvectors of Σ_xx (they do not commute), so modes do not learn "
     "independently: use ReducedWidth instead."
 )
+
+
+TIED = "Two singular values of Σ_yx tie, so that their modes grow together, in no order: use ReducedWidth instead."
 
 
 @final
@@ -31,6 +34,7 @@ class DropSchedule(Prediction):
     def __call__(self, setting):
         lr = plain_descent(setting)
         m = linear_modes(setting)
+        refuse_unless(np.all(m.s[:-1] - m.s[1:] > 1e-9 * m.s[0]), TIED)
         turned = np.asarray(m.moments.xx) @ m.r
         lam = np.sum(m.r * turned, axis=0)
         refuse_unless(np.abs(turned - m.r * lam).max() < 1e-9 * lam.max(), DEPENDENT)

@@ -8,10 +8,11 @@ lies higher.
 from typing import final
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.identity import whole
+from saddlescope.identity import content_hash, digest, whole
 from saddlescope.nets import Units
 from saddlescope.refusal import refuse_unless
 from saddlescope.theory.prediction import Prediction
@@ -30,20 +31,36 @@ class NarrowLevels(Prediction):
 
     def __call__(self, setting):
         refuse_unless(isinstance(setting.net, Units), "This theory speaks of two-layer nets of units: use Units.")
-        statistics, most = setting.net.statistics(setting.data()), min(self.widths, setting.net.units)
-        found = [lowest(setting, statistics, h, self.tries, self.size) for h in range(most + 1)]
-        return {"plateau_level": ("stage", np.minimum.accumulate(found))}
+        statistics, shape = setting.net.statistics(setting.data()), (setting.task.inputs, setting.task.outputs)
+        nets = [narrow(setting.net, h + 1, self.size) for h in range(min(self.widths, setting.net.units))]
+        return levels_of(nets, statistics, *shape, self.tries)
 
 
 def narrow(net, units, scale=1.0):
     return Units(units, net.unit, scale)
 
 
-def lowest(setting, statistics, units, tries, size):
-    """The least loss of a net of this many units; of none, the loss of the zero map."""
-    task, net = setting.task, narrow(setting.net, max(1, units), size)
-    if units == 0:
-        zero = net.init(np.random.default_rng(0), task.inputs, task.outputs)
-        return float(net.loss({name: 0 * jnp.asarray(w) for name, w in zero.items()}, statistics))
-    rng = np.random.default_rng([setting.init_seed, units])
-    return min(relax(net, net.init(rng, task.inputs, task.outputs), statistics)[1] for _ in range(tries))
+def levels_of(nets, statistics, inputs, outputs, tries):
+    """The loss of zero weights, then the least loss of each net."""
+    zero = nets[0].init(np.random.default_rng(0), inputs, outputs)
+    first = float(nets[0].loss({name: 0 * jnp.asarray(w) for name, w in zero.items()}, statistics))
+    rest = [lowest(net, statistics, inputs, outputs, tries) for net in nets]
+    return {"plateau_level": ("stage", np.minimum.accumulate([first, *rest]))}
+
+
+KNOWN: dict[str, float] = {}  # runs on one population, or on the same points, share their levels
+
+
+def lowest(net, statistics, inputs, outputs, tries):
+    """The least loss that a net relaxes to, of so many random starts, the same for all runs."""
+    seen = [net.form(), inputs, outputs, tries, *map(digest, jax.tree.leaves(statistics))]
+    if (key := content_hash(seen)) not in KNOWN:
+        rng = np.random.default_rng(0)
+        KNOWN[key] = min(relax(net, alive(net.init(rng, inputs, outputs)), statistics)[1] for _ in range(tries))
+    return KNOWN[key]
+
+
+def alive(params):
+    """Hidden dense layers start with positive weights: a ReLU of theirs would be dead at many a start."""
+    hidden = sorted(name for name in params if name.startswith("W"))[:-1]
+    return params | {name: np.abs(params[name]) for name in hidden}

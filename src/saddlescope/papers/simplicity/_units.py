@@ -1,11 +1,13 @@
 """Every kind of unit that the paper names, with inputs and outputs it can read and give; and a figure over all."""
 
+from collections import defaultdict
 from functools import cache
 
 import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 
+from saddlescope.claims import Finding, counted
 from saddlescope.figures import BLUE, RED
 from saddlescope.nets import (
     Cube,
@@ -51,6 +53,30 @@ def sizes(unit):
 def measured(unit):
     """What this kind is like."""
     return properties(UNITS[unit], *sizes(unit))
+
+
+def controls_fail(value, limit):
+    """Where a theorem does not speak, what it says is lost: for each unit and way, in the median draw.
+
+    Of one draw the loss may be small though nothing is true: where the unit that is changed hardly speaks, or where a
+    residual is by chance nearly orthogonal to what the new unit could add."""
+
+    def check(results):
+        part = results.where(~results.measured.fits.values.astype(bool)).measured
+        if not part.sizes["run"]:
+            return None
+        draws = defaultdict(list)
+        for unit, kind, lost in zip(part.unit.values, part.kind.values, value(part), strict=True):
+            draws[f"{unit}, {kind}"].append(lost)
+        medians = {name: float(np.median(values)) for name, values in draws.items()}
+        good, least = sum(m > limit for m in medians.values()), min(medians, key=medians.__getitem__)
+        text = (
+            f"{good} of {len(medians)} controls by more than {limit:g}; least median {medians[least]:.1e} ({least}); "
+        )
+        single = int(np.sum(value(part) > limit))
+        return Finding(good == len(medians), text + f"draw by draw {counted(single, part.sizes['run'])}")
+
+    return check
 
 
 def kinds_figure(results, titles, value, limits, label):

@@ -1,9 +1,9 @@
 """Simplicity paper, Fig. 2C: large weights of low rank start near an invariant manifold, not near a saddle.
 
-κ = 1, H = 100. The initial weights are Θ = C W of rank r, with entries of W of deviation 0.7 (the paper gives none; the
-solution's weights are about as large), and noise of 1e-6. With r = 0 there is a plateau first; with r = 1, 2 the loss
-falls at once to a plateau, exponentially, and drops 3 - r times after; with r = 3 it only falls, and the weights end
-with rank three all the same.
+κ = 1, H = 100. The initial weights are Θ = C W of rank r, with noise of 1e-6. The paper gives no size: the entries of W
+have deviation 0.7, and, added once those had been seen, 1/3, with which Θ is about as large as the solution's. With
+r = 0 there is a plateau first; with r = 1, 2 the loss falls at once to a plateau, exponentially, and drops 3 - r times
+after; with r = 3 it only falls, and the weights end with rank three all the same.
 """
 
 import matplotlib.pyplot as plt
@@ -20,10 +20,11 @@ from saddlescope.training import every
 width = EffectiveWidth(ByRank())
 STEPS = 3000
 STRAIGHT = 0.95
+SPREADS = {"0.7": 0.7, "1/3": 1 / 3}
 
 
-def setting(rank, seed):
-    return fig2.linear_run(seed, rank=rank, spread=0.7, steps=STEPS)
+def setting(spread, rank, seed):
+    return fig2.linear_run(seed, rank=rank, spread=SPREADS[spread], steps=STEPS)
 
 
 def starts(run):
@@ -77,7 +78,15 @@ def levels(results):
 
 
 def draw(results):
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6))
+    shown = [s for s in SPREADS if s in results.values("spread")]
+    figure, rows = plt.subplots(len(shown), 2, figsize=(9, 3.6 * len(shown)), squeeze=False)
+    for spread, (left, right) in zip(shown, rows, strict=True):
+        panel(left, right, results.select(spread=spread), spread)
+    rows[0, 0].legend(fontsize=7)
+    return figure
+
+
+def panel(left, right, results, spread):
     for rank, colour in zip(range(4), (BLUE, ORANGE, GREEN, PURPLE), strict=True):
         for i, (m, _) in enumerate(results.select(rank=rank).runs()):
             label = f"rank {rank}" if i == 0 else None
@@ -86,37 +95,44 @@ def draw(results):
             right.plot(m.saved_step, m.effective_width + 0.05 * rank, **style)
     for k, level in enumerate(levels(results)):
         left.axhline(level, color=BLACK, ls="--", lw=0.7, label=None if k else "theory: levels")
-    left.set(xlabel="step + 1", ylabel="loss", title="C  large weights of low rank", yscale="symlog")
+    left.set(xlabel="step + 1", ylabel="loss", title=f"C  weights of low rank, size {spread}", yscale="symlog")
     left.set_ylim(0)
     right.set(xlabel="step", ylabel="effective width", title="rank of the weights")
-    left.legend(fontsize=7)
-    return figure
 
 
-SEVERAL = (
-    "It is steeper at first and slower later. From weights this large the steepest falls take five steps: what is left "
-    "of the flow there, we cannot say."
+STEEP = (
+    "It is steeper at first and slower later, the more so the larger the weights: several modes fall at once, each at "
+    "a rate of its own."
 )
+TWO = (
+    "The last drop, from 0.03, is at times too near the one before to be two; one run waits in its first fall. The "
+    "ranks come one by one all the same."
+)
+
+
+def claims_of(spread):
+    at = lambda *ranks: {"spread": spread, "rank": ranks}  # noqa: E731
+    return (
+        Claim(f"From weights of size {spread} and rank 1 or 2 the loss falls at once, then drops 3 - r times.",
+              "S31 · Fig. 2C", mostly(as_said, drops_by_rank), at(1, 2), note=TWO),
+        Claim(f"From weights of size {spread} and rank 1 or 2 the rank grows by one at a time, to three.",
+              "S31 · Fig. 2C", mostly(rank_by_rank), at(1, 2)),
+        *(Claim(f"From weights of size {spread} and rank {r} the first fall is exponential.", f"{number} · Fig. 2C",
+                exponential, at(r), note=STEEP) for r, number in ((1, "S31"), (2, "S31"), (3, "S32"))),
+        Claim(f"From weights of size {spread} and the rank required the loss falls at once, and the solution has low "
+              "rank.", "S32 · Fig. 2C", no_plateau, at(3)),
+    )  # fmt: skip
+
+
 experiment = Experiment(
     title="Near a manifold, away from saddles",
     where="Fig. 2C",
     setting=setting,
-    full=dict(rank=range(4), seed=range(10)),
-    quick=dict(rank=range(4), seed=range(1)),
+    full=dict(spread=SPREADS, rank=range(4), seed=range(10)),
+    quick=dict(spread=("0.7",), rank=range(4), seed=range(1)),
     save_at=every(20, STEPS),
     observe=(width,),
     predict=(LinearLevels(),),
     draw=draw,
-    claims=(
-        Claim("Large weights of rank 1 or 2: the loss falls at once, then drops 3 - r times.", "S31 · Fig. 2C",
-              mostly(as_said, drops_by_rank), {"rank": (1, 2)},
-              note="The last drop, from 0.03, is at times too near the one before to be two; one run waits in its "
-              "first fall. The ranks come one by one all the same."),
-        Claim("From large weights of rank 1 or 2 the rank grows by one at a time, to three.", "S31 · Fig. 2C",
-              mostly(rank_by_rank), {"rank": (1, 2)}),
-        *(Claim(f"From large weights of rank {r} the first fall is exponential.", f"{number} · Fig. 2C", exponential,
-                {"rank": r}, note=SEVERAL) for r, number in ((1, "S31"), (2, "S31"), (3, "S32"))),
-        Claim("With exactly the rank required the loss falls at once, and the solution has low rank.", "S32 · Fig. 2C",
-              no_plateau, {"rank": 3}),
-    ),
+    claims=tuple(claim for spread in SPREADS for claim in claims_of(spread)),
 )  # fmt: skip

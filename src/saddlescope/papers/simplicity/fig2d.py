@@ -24,11 +24,6 @@ def setting(scale, seed):
     return fig2.linear_run(seed, scale=scale, steps=STEPS)
 
 
-def time_to_learn(run):
-    """The step at which the last mode is half learned."""
-    return max(half_steps(run))
-
-
 def half_steps(run):
     """The first saved steps at which the modes are half learned or more."""
     share, at = run[learned.name].values, run.saved_step.values
@@ -37,14 +32,22 @@ def half_steps(run):
     ]
 
 
+def waits(run):
+    """Steps from the start to half of the first mode, from there to half of the second, and on to the third."""
+    return np.diff([0.0, *half_steps(run)])
+
+
 def shorter(results):
-    times = fig2.medians(results, "scale", time_to_learn)
-    if len(times) < 2:
+    """Each of the three waits is shorter from larger weights, in the median."""
+    found = [[waits(m) for m, _ in results.select(scale=s).runs()] for s in sorted(results.values("scale"))]
+    if len(found) < 2:
         return None
+    times = dict(zip(sorted(results.values("scale")), np.median(found, axis=1), strict=True))
     counts = {s: [stages_of(m).n_drops for m, _ in results.select(scale=s).runs()] for s in results.values("scale")}
     drops = "; ".join(f"{s:g}: {np.mean(c):.1f}" for s, c in counts.items())
-    falling = bool(np.all(np.diff([times[s] for s in sorted(times)]) < 0))
-    return Finding(falling, f"step at which the last mode is half learned by ε {fig2.listed(times)}; drops {drops}")
+    falling = bool(np.all(np.diff(list(times.values()), axis=0) < 0))
+    by = "; ".join(f"{s:g}: {', '.join(f'{w:.0f}' for w in wait)}" for s, wait in times.items())
+    return Finding(falling, f"steps to half of the first mode, to the next, to the third by ε {by}; drops {drops}")
 
 
 def in_order(results):

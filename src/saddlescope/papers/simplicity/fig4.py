@@ -81,12 +81,12 @@ def orders(results):
 
 def distance(run):
     """The least of all middle plateaus: how far the weights there are from an embedded fixed point of one unit, over
-    the weights. Infinite where there is no such point, NaN without a plateau."""
+    the weights. NaN without a plateau, or where no such point is found."""
     made = Setting.from_json(str(run.setting.values))
     statistics, shape = made.net.statistics(made.data()), (made.task.inputs, made.task.outputs)
     read = [saved_weights(run, plateau) for plateau in stages_of(run).plateaus[1:-1]]
     near = [nearest_embedded(made.net, found[1], statistics, 1, *shape) for found in read if found]
-    return min((n.distance if n.fixed else np.inf for n in near), default=np.nan)
+    return min((n.distance for n in near if n.fixed), default=np.nan)
 
 
 def no_saddle(results):
@@ -101,7 +101,7 @@ def by_distance(results, test):
     found = {p: [distance(m) for m, _ in results.select(panel=p).runs()] for p in results.values("panel")}
     good, n = sum(test(d) for of in found.values() for d in of), sum(map(len, found.values()))
     by = "; ".join(
-        f"{p} {', '.join('no plateau' if np.isnan(d) else f'{d:.2g}' for d in of)}" for p, of in found.items()
+        f"{p} {', '.join('none found' if np.isnan(d) else f'{d:.2g}' for d in of)}" for p, of in found.items()
     )
     return rated(good, n, f"{counted(good, n)}; distance from the nearest fixed point of one unit {by}")
 
@@ -144,7 +144,7 @@ experiment = Experiment(
               in_runs(rank_one, 0.1, "second over first singular value", 0.8), only("C", "D")),
         *(Claim(f"{p} ({NAMES[p]}): what follows is no saddle of one unit.", "S24 · Fig. 4", no_saddle, only(p))
           for p in "CD"),
-        Claim("Control: E to H wait at a fixed point of one unit.", "ours", one_unit, only(*"EFGH"),
+        Claim("Control: E to H wait at a fixed point of one unit.", "S24 · Fig. 4", one_unit, only(*"EFGH"),
               note="E and G do. One unit of F or H does best with infinite weights, where it is |z| or z|z|: there is "
               "no fixed point to wait at, and the loss lies above its level."),
         *(Claim(f"{p} ({NAMES[p]}): the loss drops exactly twice.", f"{NUMBERS[p]} · Fig. 4", drops(2, 0.8), only(p),

@@ -6,21 +6,23 @@ output split in two: by tap of the kernel (B, D) and by unit of the teacher (F).
 parts, without which nothing is learned, and with which its dense layers stay idle: it does what Fig. 1F does. D starts
 at 0.001, where the others do at 0.005. A, B and F are trained on the population. Theory speaks of small weights, and
 what one sees at these scales has a rest of the initial draw in it: a control of ours starts five times smaller.
+Levels dashed in the figure are those of nets with narrower layers, found by minimising their loss.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, drops, widths
+from saddlescope.claims import Claim, drops, mostly, plateau_levels, saved_times, stages_of, widths
 from saddlescope.experiment import Experiment
 from saddlescope.figures import loss_and_weights
-from saddlescope.nets import DeepUnits, Identity, Kernel, LinearTransformer, Neuron, ReLU, Square, Units
-from saddlescope.observables import ByNorm, ByRank, ByRays, EffectiveWidth, Parameters
+from saddlescope.nets import DeepUnits, Identity, Kernel, LinearTransformer, Neuron, ReLU, Square
+from saddlescope.observables import ByNorm, ByRank, ByRays, EffectiveWidth, Parameters, SingularValues
 from saddlescope.optimisers import GradientDescent
-from saddlescope.papers.simplicity._panels import FOUR_POINTS, KERNEL_TEACHER, SAMPLES, panel_setting, task
+from saddlescope.papers.simplicity._panels import FOUR_POINTS, KERNEL_TEACHER, SAMPLES, task
 from saddlescope.setting import Setting
+from saddlescope.tables import Table
 from saddlescope.tasks import InContextRegression, LinearTeacher, Points, Teacher
-from saddlescope.theory import LinearLevels, NarrowLevels, OrthogonalPoints
+from saddlescope.theory import DeepLevels, Rays, Silent, Span, manifold_residual
 from saddlescope.training import every
 
 NAMES = {
@@ -28,8 +30,11 @@ NAMES = {
     "E": "linear transformer", "F": "quadratic, linear",
 }  # fmt: skip
 RULES = {"A": ByRank(), "B": ByRank(), "C": ByRays(), "D": ByRays(), "E": ByNorm(), "F": ByNorm()}
+KINDS = {"A": Span(), "B": Span(), "C": Rays(), "D": Rays(), "E": Silent(), "F": Silent()}
 SMALLER = 5  # than the paper's, the initial weights of the control
 STEPS = {"A": 4000, "B": 4000, "C": 6000, "D": 20_000, "E": 20_000, "F": 3000}
+BOTH, WIDER = ((1, 1), (2, 2)), {"D": ((1, 1), (1, 2), (2, 2))}  # widths of the two layers, plateau by plateau
+TRIES = {"C": 20, "D": 30, "E": 2}  # of ReLU nets most starts lead to worse minima
 TAP = np.array([0, 1, 0, 1])  # of each input, in a kernel of two
 width = EffectiveWidth(RULES["A"])
 
@@ -68,15 +73,55 @@ def save_at(panel, smaller, **_):
     return every(smaller * STEPS[panel] // 1000, smaller * STEPS[panel])
 
 
-def levels_of(panel):
-    """Levels of one effective unit where theory has them: those of the two-layer net on the same data."""
-    made = {
-        "A": lambda: LinearLevels()(panel_setting("B", 0)), "C": lambda: OrthogonalPoints()(panel_setting("D", 0)),
-        "F": lambda: NarrowLevels(2, tries=4)(
-            Setting(data("F", None), Units(10, Neuron(Square()), 0.05), GradientDescent(0.02), steps=10)
-        ),
-    }  # fmt: skip
-    return made[panel]()["plateau_level"][1] if panel in made else ()
+def predict(panel, **_):
+    """Levels of nets of narrower layers. In D the second layer recruits before the first."""
+    return (DeepLevels(WIDER.get(panel, BOTH), tries=TRIES.get(panel, 5)),)
+
+
+def observe(panel, **_):
+    second = (SingularValues(),) if panel == "A" else ()
+    return EffectiveWidth(RULES[panel]), Parameters(("u",)), *second
+
+
+def middle_and_end(run, name):
+    """A variable where the middle plateau is flattest, or nothing without one, and at the end."""
+    plateaus, values = stages_of(run).plateaus, run[name].values
+    middle = values[int(np.argmin(np.abs(saved_times(run) - plateaus[1].at)))] if len(plateaus) > 2 else None
+    return middle, values[-1]
+
+
+def second_layer(run, _):
+    """The second hidden layer has rank one on the plateau and two at the end, by the rule of a tenth."""
+    middle, end = middle_and_end(run, "singular_values_W2")
+    return middle is not None and [int(np.sum(s > 0.1 * s[0])) for s in (middle, end)] == [1, 2]
+
+
+def second_over_first(results):
+    found = [middle_and_end(m, "singular_values_W2")[0] for m, _ in results.runs()]
+    ratios = [s[1] / s[0] for s in found if s is not None]
+    return f"second over first singular value on the plateau {min(ratios):.2g} to {max(ratios):.2g}" if ratios else ""
+
+
+def held(u, kind, width):
+    """The share of the squared first-layer weights that so many directions, rays or units hold."""
+    return 1 - manifold_residual({"u": u, "v": u[:, :0]}, kind, width) ** 2
+
+
+def tables(results):
+    rows = []
+    for panel, smaller in ((p, s) for s in (1, SMALLER) for p in NAMES):
+        pairs = [middle_and_end(m, "param_u") for m, _ in results.select(panel=panel, smaller=smaller).runs()]
+        first = [held(u, KINDS[panel], 1) for u, _ in pairs if u is not None]
+        ratio = [np.divide(*np.linalg.svd(u)[1][1::-1]) for u, _ in pairs if u is not None]
+        last = [held(u, KINDS[panel], 2) for _, u in pairs]
+        if first:
+            numbers = [f(v) for v in (first, last) for f in (np.median, np.min)]
+            rows.append((panel, smaller, KINDS[panel].name, len(pairs), *numbers, np.min(ratio), np.max(ratio)))
+    columns = ("panel", "times smaller", "kind", "runs", "held by one on the plateau, median", "least",
+               "held by two at the end, median", "least ", "second over first singular value, least",
+               "largest")  # fmt: skip
+    title = "Shares of the squared first-layer weights that one direction, ray or unit holds, and two"
+    return (Table("held", title, columns, rows),)
 
 
 def draw(results):
@@ -84,7 +129,7 @@ def draw(results):
     outer = figure.add_gridspec(2, 3)
     for k, panel in enumerate(panel for panel in NAMES if panel in results.values("panel")):
         part, title = results.select(panel=panel, smaller=1), f"{panel}  {NAMES[panel]}"
-        loss_and_weights(figure, outer[divmod(k, 3)], part, title, levels_of(panel))
+        loss_and_weights(figure, outer[divmod(k, 3)], part, title)
     return figure
 
 
@@ -118,14 +163,21 @@ experiment = Experiment(
     quick=dict(panel=("A", "C"), seed=range(1), samples=(SAMPLES,), smaller=(1,)),
     among="smaller == 1 or (panel != 'E' and seed < 10)",  # E is slow, and as Fig. 1F
     save_at=save_at,
-    observe=lambda panel, **_: (EffectiveWidth(RULES[panel]), Parameters(("u",))),
+    predict=predict,
+    observe=observe,
     draw=draw,
+    tables=tables,
     claims=(
         *(Claim(f"{p} ({name}): the loss drops exactly twice.", "S37 · Fig. 5", drops(2, 0.8),
                 {"panel": p, "smaller": 1}, note=DROPS.get(p, "")) for p, name in NAMES.items()),
         *(Claim(f"{p} ({name}): the first layer has one effective unit on the plateau, two at the end.", "S37 · Fig. 5",
                 widths(width, (1, 2), share=0.8), {"panel": p, "smaller": 1}, note=WIDTHS.get(p, ""))
           for p, name in NAMES.items()),
+        *(Claim(f"{p} ({name}): plateaus lie at the levels of nets with layers of "
+                f"{' and '.join(map(str, WIDER.get(p, BOTH)[:-1]))} units, to 5 %.", "ours", plateau_levels(0.05, 0.8),
+                {"panel": p, "smaller": 1}, note=DROPS.get(p, "")) for p, name in NAMES.items()),
+        Claim("A (linear, linear): the second hidden layer has rank one on the plateau, two at the end.",
+              "S62 · Section 7", mostly(second_layer, second_over_first), {"panel": "A", "smaller": 1}),
         *(Claim(f"{p} ({name}), from weights {SMALLER} times smaller: two drops.", "ours", drops(2, 0.8),
                 {"panel": p, "smaller": SMALLER}, note=DROPS.get(p, "")) for p, name in NAMES.items() if p != "E"),
         *(Claim(f"{p} ({name}), from weights {SMALLER} times smaller: one effective unit, then two.", "ours",

@@ -1,6 +1,7 @@
 """Simplicity paper, Proposition 5: in a quadratic net one unit grows without bound while the others stay small.
 
-Random eigenvalues of Σ_yZ of both signs, ten units of size ε, in the coordinates of Eq. 48. The time t_∞ of each unit
+Random eigenvalues of Σ_yZ of both signs, as the proposition assumes, or of one sign, or all equal, as those of Fig. 1G
+are; ten units of size ε, in the coordinates of Eq. 48, a = u / √2. The time t_∞ of each unit
 from the integral (sign flips included) against the equations solved by another's solver; what is conserved; and how
 large the other units are when the first reaches one, over ε: a slope of 1, between ε = 1e-6 and 1e-8, since units that
 explode nearly together come apart only there.
@@ -10,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from saddlescope.claims import Claim, Finding, counted
+from saddlescope.claims import Claim, Finding, counted, rated
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.theory import explosion_time
@@ -19,11 +20,17 @@ SCALES = (1e-2, 1e-4, 1e-6, 1e-8)
 UNITS = 10
 
 
-def measure(dimension, seed):
-    rng = np.random.default_rng([dimension, seed])
+def eigenvalues(rng, dimension, signs):
     s = np.sort(rng.standard_normal(dimension))
     s[0], s[-1] = -abs(s[0]) - 0.2, abs(s[-1]) + 0.2
-    v, a = rng.standard_normal(UNITS), rng.standard_normal((UNITS, dimension))
+    return {"both": s, "one": np.abs(s), "tied": np.ones(dimension)}[signs]
+
+
+def measure(dimension, signs, seed):
+    rng = np.random.default_rng([dimension, seed])
+    s = eigenvalues(rng, dimension, signs)
+    v, u = rng.standard_normal(UNITS), rng.standard_normal((UNITS, dimension))
+    a, size = u / np.sqrt(2), v**2 + (u**2).sum(1)
     theory = np.array([explosion_time(*unit, s) for unit in zip(v, a, strict=True)])
     ends = [to_the_end(*unit, s) for unit in zip(v, a, strict=True)]
     solved, flips, drift = (np.array(column) for column in zip(*ends, strict=True))
@@ -32,6 +39,7 @@ def measure(dimension, seed):
         "theory": (("unit",), theory), "solved": (("unit",), solved), "flips": (("unit",), flips),
         "conserved": float(drift.max()), "others": (("eps",), others),
         "exponent": float(np.log(others[-1] / others[-2]) / np.log(SCALES[-1] / SCALES[-2])),
+        "place": int(np.sum(size >= size[np.argmin(theory)])),
         "gap_to_second": float(np.diff(np.sort(theory))[0] / theory.min()),
     }  # fmt: skip
 
@@ -108,6 +116,14 @@ def others_small(results):
     return Finding(good == len(slope), f"{text} the others are {np.median(last):.3g} ε, at most {last.max():.3g} ε")
 
 
+def largest_first(results):
+    """The unit that explodes first is the one with the largest initial weights."""
+    place = results.measured.place.values
+    good = int(np.sum(place == 1))
+    text = f"{counted(good, len(place))}; the first is number {np.median(place):g} by size in the median, at most "
+    return rated(good, len(place), text + f"number {place.max()} of {UNITS}")
+
+
 def draw(results):
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.6))
     for m, _ in results.runs():
@@ -127,18 +143,23 @@ def draw(results):
     return figure
 
 
+BOTH = {"signs": "both"}
 experiment = Experiment(
     title="One unit explodes, the others stay small",
     where="Proposition 5",
     measure=measure,
-    full=dict(dimension=(2, 3, 5), seed=range(10)),
-    quick=dict(dimension=(2, 3), seed=range(1)),
+    full=dict(dimension=(2, 3, 5), signs=("both", "one", "tied"), seed=range(10)),
+    quick=dict(dimension=(2, 3), signs=("both",), seed=range(1)),
     draw=draw,
     claims=(
-        Claim("Each unit grows without bound at t_∞, as printed.", "S21 · Eq. 56", as_printed,
+        Claim("Each unit grows without bound at t_∞, as printed.", "S21 · Eq. 56", as_printed, BOTH,
               note="Where v changes its sign on the way the integral as printed does not apply; two pieces do."),
         Claim("In two pieces where v turns, the integral holds for all.", "ours", times_agree),
         Claim("v² - Σ a² is conserved.", "S20 · Eq. 50", is_conserved),
-        Claim("When one unit is of order one the others are of order ε.", "S19 · Proposition 5", others_small),
+        Claim("When one unit is of order one the others are of order ε.", "S19 · Proposition 5", others_small, BOTH),
+        Claim("So they are without the assumption: eigenvalues of one sign, or all equal.", "ours", others_small,
+              {"signs": ("one", "tied")}),
+        Claim("The unit with the largest initial weights grows first.", "S61 · Section 5.2", largest_first, BOTH,
+              note="Where u points and the sign of v count as much as size does."),
     ),
 )  # fmt: skip

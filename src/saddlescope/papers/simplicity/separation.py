@@ -70,6 +70,12 @@ def one_direction(results):
     return of_all(results, results.measured.directions.values == 1)
 
 
+def shared_direction(results):
+    """One direction, held by more than a single unit."""
+    m = results.measured
+    return of_all(results, (m.directions.values == 1) & (m.held.values > ONE))
+
+
 def of_all(results, good):
     parts = {p: results.select(panel=p).measured.dropna("run", subset=["held"]) for p in results.values("panel")}
     by = "; ".join(
@@ -113,10 +119,19 @@ DEEPER = (
     "ReLU nets have their ray on 4 to 13 units, where ten were asked, and at times a second; B has rank two in most "
     "runs, F several units, E in some. Order one has 4.4 units or more in every run, order two 2.2 or fewer."
 )
-VISITED = (
-    (("5A", "5B"), "rank-one weights", "A does. In B a second singular value is above a tenth: see `simplicity.fig5`."),
-    (("5C", "5D"), "one ray", ""),
-    (("5E", "5F"), "one unit", "In F other units are above a tenth of the first already: see `simplicity.fig5`."),
+SMALL_UNITS = "Small units beside the ray count as rays of their own: see `simplicity.fig5`."
+VISITED = {
+    "5A": ("rank-one weights", ""),
+    "5B": ("rank-one weights", "A second singular value is above a tenth: see `simplicity.fig5`."),
+    "5C": ("one ray", SMALL_UNITS),
+    "5D": ("one ray", SMALL_UNITS),
+    "5E": ("one unit", "A second head is above a tenth of the first already: see `simplicity.fig5`."),
+    "5F": ("one unit", "Other units are above a tenth of the first already: see `simplicity.fig5`."),
+}
+CUT = (
+    ("Localised features (F, G) can be cut to a fifth of the units.", ("1F", "1G"), ""),
+    ("The distributed ones of linear nets (B, C) cannot.", ("1B", "1B diag", "1C"), ""),
+    ("Nor can those of ReLU nets (D, E).", ("1D", "1E"), "A ray may be held by few units: at times ten are enough."),
 )
 experiment = Experiment(
     title="Directions or units take turns, by the order of φ",
@@ -131,13 +146,12 @@ experiment = Experiment(
     claims=(
         Claim("Two layers: order one has distributed features, order two localised ones.", "S49 · App. C", predicted,
               {"panel": tuple(TWO)}, note=FEWER),
-        Claim("Conjecture: ReLU nets separate directions, as linear nets do.", "S47 · App. C", one_direction,
+        Claim("Conjecture: ReLU nets separate directions, as linear nets do.", "S47 · App. C", shared_direction,
               {"panel": ("1D", "1E")}),
         Claim("Conjecture: in deep nets the order of φ predicts which take turns.", "S38 · Section 7", predicted,
               {"panel": tuple(DEEP)}, note=DEEPER),
-        *(Claim(f"Deep nets {' and '.join(pair)} visit {word}.", "S56 · B.2", one_direction, {"panel": pair}, note=note)
-          for pair, word, note in VISITED),
-        Claim("Localised features can be cut to a fifth of the units, distributed ones cannot.", "S58 · App. C", pruned,
-              {"panel": tuple(TWO)}),
+        *(Claim(f"Deep net {p} visits {word}.", "S56 · B.2", one_direction, {"panel": p}, note=note)
+          for p, (word, note) in VISITED.items()),
+        *(Claim(sentence, "S58 · App. C", pruned, {"panel": panels}, note=note) for sentence, panels, note in CUT),
     ),
 )  # fmt: skip
