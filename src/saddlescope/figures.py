@@ -136,7 +136,8 @@ def weights_movie(results, axis, names, frames=60):
 
 
 def movie_panel(top, below, name, run):
-    """Draws the first frame of a panel; gives the function that moves it to a share of the run."""
+    """Draws the first frame of a panel; gives the function that moves it to a share of the film: half of the film goes
+    by time, half by the fall of the loss, so that drops are seen."""
     loss, times, u = run["loss"].values, saved_times(run), run["param_u"].values[:, :, :2]
     reach = 1.1 * np.abs(u).max()
     top.plot(loss, color="0.85", lw=1)
@@ -147,13 +148,24 @@ def movie_panel(top, below, name, run):
     below.tick_params(labelsize=7)
     below.locator_params(nbins=2)
 
+    lowest = np.minimum.accumulate(loss)
+    clock = np.linspace(0, 1, len(loss)) + (loss[0] - lowest) / max(loss[0] - lowest[-1], 1e-300)
+
     def move(share):
-        step = round(share * (len(loss) - 1))
+        step = int(np.searchsorted(clock, share * clock[-1]))
         curve.set_data(np.arange(step + 1), loss[: step + 1])
         now.set_data([step], [loss[step]])
         dots.set_data(*u[np.argmin(np.abs(times - step))].T)
 
     return move
+
+
+def panels(number, columns, width=13.0, height=4.2):
+    """A figure with cells for so many panels, and no empty rows."""
+    rows = -(-number // columns)
+    figure = plt.figure(figsize=(width, height * rows))
+    cells = figure.add_gridspec(rows, columns)
+    return figure, [cells[divmod(k, columns)] for k in range(number)]
 
 
 def save_movie(animation, folder):

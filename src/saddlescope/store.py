@@ -80,7 +80,9 @@ def is_sealed(folder) -> bool:
 
 def refuse_unfinished(folder):
     refuse_unless(
-        is_sealed(folder), f"{folder} is not a finished result (it has no {MANIFEST}): run the experiment again."
+        is_sealed(folder),
+        f"{folder} is not a finished result (it has no {MANIFEST}): `saddlescope judge {folder}` finishes one that has "
+        f"a {RESULTS}; else run the experiment again.",
     )
 
 

@@ -17,7 +17,9 @@ AGREES = ("published", "ours", "95 % for one seed", "verdict")
 SPECIAL = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", "–": "--",
            "×": r"$\times$", "≥": r"$\geq$", "≤": r"$\leq$", "−": "$-$", "±": r"$\pm$",
            "λ": r"$\lambda$", "μ": r"$\mu$", "σ": r"$\sigma$", "ℓ": r"$\ell$", "½": r"$\frac12$", "→": r"$\to$",
-           "Σ": r"$\Sigma$", "²": "$^2$", "·": r"$\cdot$"}  # fmt: skip
+           "Σ": r"$\Sigma$", "²": "$^2$", "·": r"$\cdot$", "‖": r"$\|$", "ᵀ": r"$^\top$", "ε": r"$\varepsilon$",
+           "κ": r"$\kappa$", "φ": r"$\phi$", "γ": r"$\gamma$", "θ": r"$\theta$", "∞": r"$\infty$", "³": "$^3$",
+           **{digit: f"$_{k}$" for k, digit in enumerate("₀₁₂₃₄₅₆₇₈₉")}}  # fmt: skip
 
 
 @dataclass(frozen=True)

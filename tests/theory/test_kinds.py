@@ -25,6 +25,7 @@ from saddlescope.theory import (
     properties,
     reduce,
     relax,
+    saddle,
 )  # fmt: skip
 from saddlescope.theory.kinds.constraint import onto_product
 from saddlescope.theory.kinds.kind import stacked
@@ -240,12 +241,22 @@ def test_refusals():
         "more factors": lambda: embed(params, 5, Span((1.0,) * 4, (1.0,) * 4)),
         "between 1 and 3; got 1.5": lambda: reduce(params, Silent(), 1.5),
         "between 1 and 3; got 0": lambda: manifold_residual(params, Rays(), 0),
-        "not all of them zero": lambda: nearest_embedded(net, {n: 0 * w for n, w in params.items()}, data, 1, 2, 1),
+        "not all be zero": lambda: nearest_embedded(net, {n: 0 * w for n, w in params.items()}, data, 1, 2, 1),
         "two-layer nets": lambda: nearest_embedded(low_rank(2, 1, 4), params, data, 1, 2, 1),
         "gives zero": lambda: properties(GivenUnit(lambda x, u: 0 * x[0]), 2),
+        "at least one": lambda: embed({"u": np.zeros((0, 2)), "v": np.zeros((0, 1))}, 3, Silent()),
+        "a row for each unit": lambda: reduce({"u": np.ones((3, 2)), "v": np.ones((2, 1))}, Silent(), 1),
+        "finite": lambda: manifold_residual({"u": np.full((3, 2), np.nan), "v": np.ones((3, 1))}, Span(), 1),
+        r"\{'u'": lambda: reduce([1, 2], Silent(), 1),
+        "no unit 1.5": lambda: embed(params, 5, Rays(unit=1.5)),
+        "3 units of 2 inner": lambda: nearest_embedded(net, {n: w[:2] for n, w in params.items()}, data, 1, 2, 1),
+        "power 0.33": lambda: properties(GivenUnit(lambda x, u: jnp.cbrt(u @ x)), 2),
+        "`unit` must be": lambda: properties(Square(), 2),
+        "positive whole": lambda: properties(Neuron(Square()), 0),
+        "not all numbers": lambda: saddle(net, {n: w / 0 for n, w in params.items()}, data),
     }
     for words, call in cases.items():
-        with pytest.raises(Refusal, match=words):
+        with np.errstate(divide="ignore"), pytest.raises(Refusal, match=words):
             call()
     with pytest.raises(Refusal, match="2 units are fewer than the 3"):
         embed(params, 2, Silent())

@@ -12,8 +12,9 @@ from sweep_jobs import Tells
 from saddlescope import store
 from saddlescope.claims import Claim, Finding, judge, mostly, rated
 from saddlescope.experiment import Experiment
+from saddlescope.figures import weights_movie
 from saddlescope.nets import linear_units
-from saddlescope.observables import FullLoss
+from saddlescope.observables import FullLoss, Parameters
 from saddlescope.optimisers import GradientDescent
 from saddlescope.refusal import Refusal
 from saddlescope.report import folder as folders
@@ -173,7 +174,59 @@ def test_stored_results_are_judged_anew_without_training(stored, monkeypatch):
 def test_what_is_no_result_cannot_be_judged(saddlescope, tmp_path):
     status, _, err = saddlescope("judge", tmp_path)
     assert status == 2
-    assert "is not a finished result" in err
+    assert "holds no results.nc" in err
+    status, _, err = saddlescope("judge", tmp_path / "nowhere")
+    assert (status, "holds no results.nc" in err) == (2, True)
+
+
+def test_a_judgement_that_was_stopped_can_be_made_again(stored, monkeypatch):
+    def stopped(figure, folder):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(folders, "save_figure", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            folders.judge_folder(stored)
+    assert not store.is_sealed(stored)
+    folders.judge_folder(stored)
+    assert store.is_sealed(stored)
+
+
+def test_a_result_is_not_lost_to_one_of_fewer_runs(stored):
+    before = (stored / store.RESULTS).read_bytes()
+    with pytest.raises(Refusal, match="finished result of 4 runs, and this would be one of 2"):
+        folders.run_to_folder("t.x", "full", {"lr": (0.01,)}, stored.parent, quiet=True)
+    assert (stored / store.RESULTS).read_bytes() == before
+    folders.run_to_folder("t.x", "full", {"lr": (0.01,)}, stored.parent, quiet=True, replace=True)
+    assert store.load_results(stored).measured.sizes["run"] == 2
+
+
+def test_the_page_says_what_was_not_tested(stored, monkeypatch):
+    other = made(claims=(Claim("said", "ours", lambda r: Finding(True, "e")), Claim("not", "ours", lambda r: None)))
+    monkeypatch.setattr(folders, "find", lambda key: other)
+    folders.judge_folder(stored)
+    assert "Not tested here: 1 of 2 claims" in (stored / "index.html").read_text()
+    folders.write_contents(stored.parent)
+    assert "1 of 1 claims hold, 1 not tested" in (stored.parent / "index.html").read_text()
+
+
+def test_a_movie_is_part_of_the_result(tmp_path, monkeypatch):
+    """It is sealed with the rest, shown on the page, kept by `judge`, and gone with the next run that has none."""
+    film = lambda results: weights_movie(results, "lr", {0.01: "slow"}, frames=3)  # noqa: E731
+    experiment = made(
+        digest=None, observe=(FullLoss(), Parameters()), movie=film, draw=lambda r: plt.figure(), tables=None, claims=()
+    )
+    monkeypatch.setattr(folders, "find", lambda key: experiment)
+    monkeypatch.setattr(folders, "matching", lambda key: [key])
+    folder, _ = folders.run_to_folder("t.x", "full", {}, tmp_path, quiet=True, movie=True)
+    (movie,) = folders.films(folder)
+    assert movie.stat().st_size > 1000
+    for _ in range(2):
+        assert movie.name in json.loads((folder / "manifest.json").read_text())
+        assert movie.name in (folder / "index.html").read_text()
+        folders.judge_folder(folder)
+    folders.run_to_folder("t.x", "full", {}, tmp_path, quiet=True)
+    assert folders.films(folder) == []
 
 
 def test_an_axis_and_what_is_kept_cannot_have_one_name():

@@ -5,10 +5,13 @@ import pytest
 from cases import linear_setting, minibatch_setting
 
 from saddlescope.explanation import COLUMNS, explain
+from saddlescope.nets import Neuron, TanhTimes, Units
 from saddlescope.observables import Parameters
 from saddlescope.optimisers import GradientDescent
 from saddlescope.refusal import Refusal
+from saddlescope.setting import Setting
 from saddlescope.stages import find_stages
+from saddlescope.tasks import GivenArrays, Teacher
 from saddlescope.theory import DropSchedule, LinearLevels
 from saddlescope.training import every, train
 
@@ -63,3 +66,44 @@ def test_what_cannot_be_explained_is_refused(run):
         explain("x")
     with pytest.raises(Refusal, match="takes a trained run"):
         explain(run.drop_vars("setting"))
+    with pytest.raises(Refusal, match="there is no run 3"):
+        explain(run, 3)
+    with pytest.raises(Refusal, match="were not saved"):
+        explain(run.drop_vars("param_v"))
+    with pytest.raises(Refusal, match="diverged"):
+        explain(run.assign(param_u=run.param_u * np.nan))
+
+
+def test_a_run_on_arrays_of_ones_own_is_explained_with_its_setting():
+    """The arrays are not in the run, only their hashes; a lambda is not stored at all."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((200, 2)) * (1, 2)
+    setting = linear_setting(task=GivenArrays(x, x), steps=300)
+    made = train(setting, (Parameters(),), every(5, 300))
+    with pytest.raises(Refusal, match="setting="):
+        explain(made)
+    assert explain(made, setting=setting).rows[0][COLUMNS.index("its kind")] == "strict saddle"
+
+
+def test_single_precision_is_explained_as_double_is(run):
+    single = train(linear_setting(steps=1200, precision="float32"), (Parameters(),), every(5, 1200))
+    for name in ("width", "its kind"):
+        assert [r[COLUMNS.index(name)] for r in explain(single).rows[:2]] == [
+            r[COLUMNS.index(name)] for r in explain(run).rows[:2]
+        ]
+    for name in ("its level", "predicted"):
+        at = COLUMNS.index(name)
+        both = ([r[at] for r in explain(one).rows[:2]] for one in (single, run))
+        np.testing.assert_allclose(*both, rtol=0.01)
+
+
+def test_what_is_far_is_not_called_a_saddle():
+    """z tanh z: one unit does best with infinite weights, and the plateau waits at no fixed point."""
+    task = Teacher(TanhTimes(1), ((1, 0), (0, 2)), 200)
+    setting = Setting(task, Units(6, Neuron(TanhTimes(1)), 0.05), GradientDescent(0.02), steps=1500, seed=1)
+    rows = [
+        dict(zip(COLUMNS, row, strict=True)) for row in explain(train(setting, (Parameters(),), every(5, 1500))).rows
+    ]
+    far = [row for row in rows if row["its kind"] in ("none near", "none found")]
+    assert far
+    assert all(row["predicted"] is None and row["fixed point at"] is None for row in far)

@@ -47,8 +47,11 @@ def main():
         status = app(sys.argv[1:] or ["--help"], standalone_mode=False)
     except typer.TyperException as error:
         fail(f"{error.format_message().rstrip('.')}; `saddlescope --help` shows what can be given.", 2)
-    except (Refusal, OSError) as error:
+    except Refusal as error:
         fail(str(error), 2)
+    except OSError as error:
+        where = f" at {error.filename}" if error.filename else ""
+        fail(f"{error.strerror or error}{where}: check that it is there, and may be read and written.", 2)
     except MemoryError as error:
         fail(f"this does not fit into memory ({error}); use a smaller width, depth or number of samples.", 2)
     if status == 130:  # Ctrl-C

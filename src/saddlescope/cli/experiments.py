@@ -35,6 +35,7 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object an experiment.")] = False,
     workers: Annotated[int, typer.Option(help="Worker processes, one thread each.")] = 1,
     movie: Annotated[bool, typer.Option("--movie", help="Also an animation: mp4 with an encoder, else gif.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Even where OUT holds a result of more runs.")] = False,
     quiet: Quiet = False,
 ):
     """Run experiments, judge their claims, and write results, figure and page.
@@ -54,7 +55,7 @@ def run(
       saddlescope run simplicity.fig1b --axis target=diagonal --axis seed=0..9
     """
     from saddlescope.experiment import find, matching
-    from saddlescope.report.folder import run_to_folder, write_contents
+    from saddlescope.report.folder import films, run_to_folder, write_contents
     from saddlescope.report.record import differences
     from saddlescope.sweeps.axes import parse_axes
 
@@ -66,10 +67,9 @@ def run(
         refuse_unless(not movie or find(name).movie is not None, f"{name} has no movie; simplicity.fig1 has one.")
     for name in chosen:
         try:
-            folder, verdicts = run_to_folder(name, scale, axes, out, workers, quiet)
+            folder, verdicts = run_to_folder(name, scale, axes, out, workers, quiet, movie, replace)
         except KeyboardInterrupt:
             fail("stopped; the same command goes on from the runs that are done.", 130)
-        film = movie_of(name, folder) if movie else None
         differs += (found := [] if axes else differences(name, scale, verdicts))
         if as_json:
             shown = [{"sentence": v.sentence, "where": v.where, "holds": v.holds, "verdict": v.word,
@@ -80,7 +80,7 @@ def run(
                               "verdicts": shown}))  # fmt: skip
         else:
             tell(name, scale, folder, verdicts)
-            print(*([f"  movie: {film}"] if film else []), sep="", end="\n" * bool(film))
+            print(*(f"  movie: {film}\n" for film in films(folder)), sep="", end="")
     write_contents(out)
     end(differs)
 
@@ -99,17 +99,6 @@ def end(differs):
     for sentence in differs:
         print(f"saddlescope: not as recorded: {sentence}", file=sys.stderr)
     raise typer.Exit(1 if differs else 0)
-
-
-def movie_of(key, folder):
-    from saddlescope.experiment import find
-    from saddlescope.figures import save_movie, style
-    from saddlescope.store import load_results
-
-    movie = find(key).movie
-    assert movie is not None  # refused before the runs
-    with style():
-        return save_movie(movie(load_results(folder)), folder)
 
 
 @app.command()

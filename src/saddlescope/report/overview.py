@@ -74,14 +74,20 @@ def describe_stored(path) -> str:
     about, results = store.attributes(path), store.load_results(path)
     measured = results.measured
     lines = [f"{about.get('key')} ({about.get('scale')}): {about.get('title')}, {measured.sizes['run']} runs"]
-    lines += [f"not finite: {int((~measured.finite).sum())}", f"made with {about.get('versions')}"]
+    lines += [f"not finite: {int((~measured.finite).sum())}", f"made with {versions(about)}"]
     if "setting" in measured:
         lines.append(f"first setting:\n{json.dumps(json.loads(str(measured.setting.values[0])), indent=1)}")
     lines += stage_lines(results)
     verdicts = store.results_file(path).parent / store.VERDICTS
     if verdicts.is_file():
-        lines += ["verdicts:", *(f"  {v}" for v in store.load_verdicts(verdicts)[0])]
+        found, record = store.load_verdicts(verdicts)
+        lines += ["verdicts:", *(f"  {v}" for v in found)]
+        lines += [f"  not tested, for want of runs: {record['untested']} claims"] if record.get("untested") else []
     return "\n".join(lines)
+
+
+def versions(about) -> str:
+    return ", ".join(f"{name} {number}" for name, number in json.loads(about.get("versions", "{}")).items())
 
 
 def stage_lines(results: Results, most=3):

@@ -28,8 +28,8 @@ $body
 </html>
 """)
 PAGE = Template("""<h1>$title</h1><p><code>$key</code>, $where · $scale · $runs runs</p>
-<p><a href="figure.pdf"><img src="figure.png" alt="$title: figure"></a></p>
-<h2>Claims</h2><table class="claims"><tr><th>verdict<th>claim<th>evidence</tr>$rows</table>
+<p><a href="figure.pdf"><img src="figure.png" alt="$title: figure"></a></p>$film
+<h2>Claims</h2><table class="claims"><tr><th>verdict<th>claim<th>evidence</tr>$rows</table>$untested
 $tables
 <h2>Provenance</h2><p>$provenance</p>
 <details><summary>First setting, in full</summary><pre>$setting</pre></details>
@@ -46,25 +46,36 @@ def framed(title, body) -> str:
 
 
 def contents(results) -> str:
-    """A page that leads to the pages of several experiments; results are (key, title, verdicts)."""
+    """A page that leads to the pages of several experiments; results are (key, title, verdicts, claims not tested)."""
     rows = [
-        f'<tr><td><a href="{escape(key)}/index.html">{escape(key)}</a><td>{escape(title)}<td>{tally(verdicts)}</tr>'
-        for key, title, verdicts in results
+        f'<tr><td><a href="{escape(key)}/index.html">{escape(key)}</a><td>{escape(title)}<td>{tally(verdicts)}'
+        f"{f', {untested} not tested' if untested else ''}</tr>"
+        for key, title, verdicts, untested in results
     ]
     return framed("Saddlescope results", f"<h1>Saddlescope results</h1>{CLAIMS}{''.join(rows)}</table>")
 
 
-def page(key, experiment, scale, results, verdicts, tables, about) -> str:
+def page(key, experiment, scale, results, verdicts, tables, about, film=None) -> str:
     """The page as text. It shows what is stored beside it and computes nothing."""
+    untested = len(experiment.claims) - len(verdicts)
     first = results.measured["setting"].values[0] if "setting" in results.measured else None
     facts = {**about["versions"], "git commit": about["git_commit"], "CPU seconds": round(about["cpu_seconds"], 1)}
     body = PAGE.substitute(
         key=escape(key), title=escape(experiment.title), where=escape(experiment.where), scale=escape(scale),
         runs=results.measured.sizes["run"], rows="".join(row(v) for v in verdicts), tables="".join(map(shown, tables)),
         provenance=escape(", ".join(f"{k} {v}" for k, v in facts.items())),
+        film=moving(film) if film else "",
+        untested=f"<p>Not tested here: {untested} of {len(experiment.claims)} claims.</p>" * bool(untested),
         setting=escape(json.dumps(json.loads(str(first)), indent=1)) if first else "Nothing is trained here.",
     )  # fmt: skip
     return framed(f"{key} · {experiment.title}", body)
+
+
+def moving(film) -> str:
+    """The movie beside the page."""
+    if film.endswith(".gif"):
+        return f'<p><img src="{film}" alt="Movie of the runs" loading="lazy"></p>'
+    return f'<p><video src="{film}" controls loop muted style="max-width: 100%"></video></p>'
 
 
 def shown(table) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from saddlescope.nets import Units
 from saddlescope.refusal import refuse_unless
 from saddlescope.theory.kinds import KINDS, Kind, manifold_residual, reduce
-from saddlescope.theory.kinds.kind import numpy, stacked
+from saddlescope.theory.kinds.kind import numpy, refuse_unless_weights, stacked
 from saddlescope.theory.narrow_levels import narrow
 from saddlescope.theory.properties import properties
 from saddlescope.theory.relax import relax, settle
@@ -42,9 +42,12 @@ class Nearest:
 def nearest_embedded(net, params, statistics, width, inputs, outputs) -> Nearest:
     """Of the kinds that the unit's measured properties allow, the one whose manifold is nearest."""
     refuse_unless(isinstance(net, Units), "Embedded fixed points are sought of two-layer nets of units: use Units.")
+    refuse_unless_weights(params)
     params, p = numpy(params), properties(net.unit, inputs, outputs)
-    theta = stacked(params)
-    refuse_unless(np.isfinite(theta).all() and np.any(theta), "The weights must be finite, and not all of them zero.")
+    sizes = len(params["u"]), params["u"].shape[1]
+    expected = net.units, net.unit.sizes(inputs, outputs)[0]
+    refuse_unless(sizes == expected, f"This net has {expected[0]} units of {expected[1]} inner weights; got {sizes}.")
+    refuse_unless(bool(np.any(stacked(params))), "The weights must not all be zero.")
     kinds = [k for k in KINDS if k.fits(p)]
     kind = min(kinds, key=lambda k: (round(manifold_residual(params, k, width), 6), kinds.index(k)))
     start, own = reduce(params, kind, width), narrow(net, width)

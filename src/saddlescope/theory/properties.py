@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from saddlescope.refusal import refuse_unless
+from saddlescope.nets.unit import Unit
+from saddlescope.refusal import refuse_unless, refuse_unless_kind
 
 DRAWS, SMALL, ROUNDING = 16, 1e-3, 1e-9
 
@@ -25,6 +26,9 @@ class Properties:
 
 
 def properties(unit, inputs, outputs=1, seed=0) -> Properties:
+    refuse_unless_kind(unit, Unit, "`unit` must be one of saddlescope.nets, such as Neuron(ReLU()) or GivenUnit(f)")
+    count = all(isinstance(n, int | np.integer) and n > 0 for n in (inputs, outputs))
+    refuse_unless(count, f"`inputs` and `outputs` must be positive whole numbers; got {inputs!r} and {outputs!r}.")
     rng = np.random.default_rng(seed)
     n_u, _ = unit.sizes(inputs, outputs)
     x = rng.standard_normal((DRAWS, inputs))
@@ -46,5 +50,10 @@ def properties(unit, inputs, outputs=1, seed=0) -> Properties:
     additive = same(phi(a + b), phi(a) + phi(b))
     small, smaller = (np.linalg.norm(phi(t * a)) for t in (2 * SMALL, SMALL))
     refuse_unless(bool(smaller > 0), "The unit is zero for all small weights: it has no first term.")
-    order = round(float(np.log2(small / smaller)))
+    power = float(np.log2(small / smaller))
+    order = round(power)
+    refuse_unless(
+        abs(power - order) < 0.05,
+        f"Near zero the unit grows as the power {power:.2g} of its weights, which no term of a Taylor series does.",
+    )
     return Properties(silent, homogeneous, positively, homogeneous and additive, same(phi(-a), -phi(a)), order)

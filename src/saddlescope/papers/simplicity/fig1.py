@@ -5,11 +5,9 @@ trained on the population, where the paper draws P = 8192 samples, which D and E
 the best net of one unit, on what the net is trained on. `--movie` makes the paper's video: loss and weights over time.
 """
 
-import matplotlib.pyplot as plt
-
 from saddlescope.claims import Claim, drops, plateau_levels, widths
 from saddlescope.experiment import Experiment
-from saddlescope.figures import loss_and_weights, weights_movie
+from saddlescope.figures import loss_and_weights, panels, weights_movie
 from saddlescope.observables import EffectiveWidth, Parameters
 from saddlescope.papers.simplicity._panels import NAMES, RULES, STEPS, panel_setting
 from saddlescope.theory import LinearLevels, NarrowLevels, OrthogonalPoints
@@ -39,10 +37,10 @@ def predict(panel, seed):
 
 
 def draw(results):
-    figure = plt.figure(figsize=(13, 8.4))
-    outer = figure.add_gridspec(2, 4)
-    for k, panel in enumerate(panel for panel in NAMES if panel in results.values("panel")):
-        loss_and_weights(figure, outer[divmod(k, 4)], results.select(panel=panel), f"{panel}  {NAMES[panel]}")
+    shown = [panel for panel in NAMES if panel in results.values("panel")]
+    figure, cells = panels(len(shown), 4)
+    for cell, panel in zip(cells, shown, strict=True):
+        loss_and_weights(figure, cell, results.select(panel=panel), f"{panel}  {NAMES[panel]}")
     return figure
 
 

@@ -17,7 +17,7 @@ from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE
 from saddlescope.nets import Identity, Neuron, ReLU, Units
 from saddlescope.observables.singular_values import top_singular_values
 from saddlescope.optimisers import GradientDescent
-from saddlescope.papers.simplicity.table1 import PAIRS, PUBLISHED, needs
+from saddlescope.papers.simplicity.table1 import PAIRS, PUBLISHED, images, needs
 from saddlescope.setting import Setting
 from saddlescope.stages import find_stages
 from saddlescope.tasks import DigitPair, Moments
@@ -156,7 +156,8 @@ def draw(results):
             for k, level in enumerate(m.levels.values if net == "linear" else ()):
                 ax.axhline(level, color=BLACK, ls="--", lw=0.7, label=None if k else "theory: levels of the loss")
             ax.set(title=f"{net}, digits {p}", xlabel="step", ylabel="loss, size")
-    axes[0, 0].legend(fontsize=6, loc="center right")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), fontsize=7, loc="outside lower center", ncols=5)
+    figure.suptitle(images(results), fontsize=9)
     return figure
 
 

@@ -6,13 +6,12 @@ grows after the other. E and H are not named in the paper's text: ours. At its l
 diverges; here 0.005. Panel A, softmax attention, is `simplicity.fig4a`.
 """
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from saddlescope.claims import Claim, Finding, counted, drops, in_runs, rated, stages_of, widths
 from saddlescope.experiment import Experiment
 from saddlescope.explanation import saved_weights
-from saddlescope.figures import loss_and_weights
+from saddlescope.figures import loss_and_weights, panels
 from saddlescope.nets import Cube, Neuron, OneMinusCos, Sigmoid, Sin, Tanh, TanhTimes, Units
 from saddlescope.observables import ByNorm, EffectiveWidth, Parameters
 from saddlescope.optimisers import GradientDescent
@@ -107,13 +106,13 @@ def by_distance(results, test):
 
 
 def draw(results):
-    figure = plt.figure(figsize=(13, 8.4))
-    outer = figure.add_gridspec(2, 4)
-    for k, panel in enumerate((panel for panel in NAMES if panel in results.values("panel")), start=1):
-        loss_and_weights(figure, outer[divmod(k, 4)], results.select(panel=panel), f"{panel}  {NAMES[panel]}")
-    first = figure.add_subplot(outer[0, 0])
+    shown = [panel for panel in NAMES if panel in results.values("panel")]
+    figure, cells = panels(1 + len(shown), 4)
+    for cell, panel in zip(cells[1:], shown, strict=True):
+        loss_and_weights(figure, cell, results.select(panel=panel), f"{panel}  {NAMES[panel]}")
+    first = figure.add_subplot(cells[0])
     first.set_title("A  softmax attention")
-    first.text(0.5, 0.5, "`simplicity.fig4a`", ha="center", fontsize=8)
+    first.text(0.5, 0.5, "see simplicity.fig4a", ha="center", fontsize=8)
     first.axis("off")
     return figure
 

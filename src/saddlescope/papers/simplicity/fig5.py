@@ -9,12 +9,11 @@ what one sees at these scales has a rest of the initial draw in it: a control of
 Levels dashed in the figure are those of nets with narrower layers, found by minimising their loss.
 """
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from saddlescope.claims import Claim, drops, mostly, plateau_levels, saved_times, stages_of, widths
 from saddlescope.experiment import Experiment
-from saddlescope.figures import loss_and_weights
+from saddlescope.figures import loss_and_weights, panels
 from saddlescope.nets import DeepUnits, Identity, Kernel, LinearTransformer, Neuron, ReLU, Square
 from saddlescope.observables import ByNorm, ByRank, ByRays, EffectiveWidth, Parameters, SingularValues
 from saddlescope.optimisers import GradientDescent
@@ -125,11 +124,10 @@ def tables(results):
 
 
 def draw(results):
-    figure = plt.figure(figsize=(11, 8.4))
-    outer = figure.add_gridspec(2, 3)
-    for k, panel in enumerate(panel for panel in NAMES if panel in results.values("panel")):
-        part, title = results.select(panel=panel, smaller=1), f"{panel}  {NAMES[panel]}"
-        loss_and_weights(figure, outer[divmod(k, 3)], part, title)
+    shown = [panel for panel in NAMES if panel in results.values("panel")]
+    figure, cells = panels(len(shown), 3, width=11)
+    for cell, panel in zip(cells, shown, strict=True):
+        loss_and_weights(figure, cell, results.select(panel=panel, smaller=1), f"{panel}  {NAMES[panel]}")
     return figure
 
 

@@ -10,13 +10,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from saddlescope.claims import Claim, Finding, counted, stages_of
-from saddlescope.datasets import require_mnist
+from saddlescope.datasets import load_mnist
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE, RED
 from saddlescope.intervals import mean_of
 from saddlescope.nets import linear_units
 from saddlescope.observables import Parameters, TopSingularValues
 from saddlescope.optimisers import GradientDescent
+from saddlescope.refusal import refuse_unless
 from saddlescope.setting import Setting
 from saddlescope.tables import Table
 from saddlescope.tasks import DigitPair, Moments
@@ -28,9 +29,22 @@ LR, STEPS = 0.01, 1500
 CUTS = tuple(10.0**-k for k in range(15, 0, -2))  # of the pseudo-inverse, over its largest singular value
 
 
+IMAGES = {"mnist": "MNIST", "small": "8 × 8 digits of scikit-learn"}
+
+
 def needs(axes):
+    """Refuse before the first run what cannot be run."""
+    for name, known in (("pair", PAIRS), ("dataset", IMAGES)):
+        wrong = [str(v) for v in axes[name] if v not in known]
+        refuse_unless(not wrong, f"`{name}` is one of {', '.join(known)}; got {', '.join(wrong)}.")
+    counts = all(isinstance(n, int | np.integer) and n > 0 for n in axes["units"])
+    refuse_unless(counts, f"`units` must be positive whole numbers; got {list(axes['units'])}.")
     if "mnist" in axes["dataset"]:
-        require_mnist()
+        load_mnist()
+
+
+def images(results):
+    return ", ".join(IMAGES[d] for d in results.values("dataset"))
 
 
 def measure(pair, seed, dataset, units):
@@ -147,11 +161,12 @@ def draw(results):
         ax.semilogy(m.at_step, m.singular[:, 1], color=ORANGE, label="second")
         size = 1e-3 * float(m.singular[-1, 1])  # growth at either rate, through this point of the second curve
         base = np.interp(size, m.singular[:, 1], m.at_step)
-        for rate, style, word in ((m.s2, "--", "s₂(Σ_yx)"), (m.projected, ":", "paper's value")):
+        for rate, style, word in ((m.s2, "--", "s₂(Σ_yx)"), (m.projected, ":", "‖(I - e₁e₁ᵀ)Σ_yx‖")):
             line = size * (1 + 2 * LR * float(rate)) ** (m.at_step.values - base)
             ax.semilogy(m.at_step, np.where(line < 2, line, np.nan), color=RED, ls=style, lw=1, label=word)
         ax.set(title=f"digits {p}", xlabel="step", ylabel="size", ylim=(1e-6, 5), xlim=(0, 3 * base + 200))
     axes[0, 0].legend(fontsize=7)
+    figure.suptitle(images(results), fontsize=9)
     return figure
 
 

@@ -6,6 +6,7 @@ which relation between units gradient flow preserves, so that the wide net stays
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 
 import jax
 import numpy as np
@@ -46,7 +47,8 @@ class Kind(ABC):
 
 def embed(narrow: Params, wide: int, kind: Kind) -> Params:
     """The narrow net's weights as a net of `wide` units: Theorem 1 again and again (Corollary 2)."""
-    refuse_unless(isinstance(kind, Kind), f"`kind` is Equal(), Silent(), Rays() or Span(); got {kind!r}.")
+    refuse_unless_weights(narrow)
+    refuse_unless_way(kind)
     refuse_unless(isinstance(wide, int | np.integer), f"`wide`, a number of units, must be whole; got {wide!r}.")
     refuse_unless(wide >= len(narrow["u"]), f"{wide} units are fewer than the {len(narrow['u'])} to be embedded.")
     while len(narrow["u"]) < wide:
@@ -56,6 +58,8 @@ def embed(narrow: Params, wide: int, kind: Kind) -> Params:
 
 def manifold_residual(params: Params, kind: Kind, width: int) -> float:
     """The distance from the manifold of this kind and effective width, as a share of the weights' norm."""
+    refuse_unless_weights(params)
+    refuse_unless_way(kind)
     refuse_unless_width(params, width)
     theta, on = stacked(params), stacked(kind.project(params, width))
     size = np.linalg.norm(theta)
@@ -64,8 +68,27 @@ def manifold_residual(params: Params, kind: Kind, width: int) -> float:
 
 def reduce(params: Params, kind: Kind, width: int) -> Params:
     """A net of that many units: the wide net's map, if its weights lie on the manifold."""
+    refuse_unless_weights(params)
+    refuse_unless_way(kind)
     refuse_unless_width(params, width)
     return kind.reduce(numpy(params), width)
+
+
+def refuse_unless_way(kind):
+    refuse_unless(isinstance(kind, Kind), f"`kind` is Equal(), Silent(), Rays() or Span(); got {kind!r}.")
+
+
+def refuse_unless_weights(params):
+    """Both u and v, a row a unit, all numbers."""
+    refuse_unless(
+        isinstance(params, Mapping) and {"u", "v"} <= {*params}, "The weights of a net of units are {'u': …, 'v': …}."
+    )
+    u, v = np.asarray(params["u"]), np.asarray(params["v"])
+    refuse_unless(
+        u.ndim == v.ndim == 2 and len(u) == len(v) > 0,
+        f"u and v must have a row for each unit, at least one; got shapes {u.shape} and {v.shape}.",
+    )
+    refuse_unless(bool(np.isfinite(u).all() and np.isfinite(v).all()), "The weights must be finite numbers.")
 
 
 def refuse_unless_width(params, width):
@@ -76,7 +99,8 @@ def refuse_unless_width(params, width):
 
 def refuse_unless_unit(narrow, unit):
     n = len(narrow["u"])
-    refuse_unless(0 <= unit < n, f"There are {n} units, numbered from 0; there is no unit {unit}.")
+    good = isinstance(unit, int | np.integer) and 0 <= unit < n
+    refuse_unless(good, f"There are {n} units, numbered from 0; there is no unit {unit!r}.")
 
 
 def numpy(params) -> Params:
