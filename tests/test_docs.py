@@ -17,7 +17,7 @@ from paper_pages import PAGES, between, table
 
 from saddlescope.experiment import keys
 from saddlescope.named import Name
-from saddlescope.report.record import ledger
+from saddlescope.report.record import ledger, tallies
 from saddlescope.sweep_file import read_sweep
 from saddlescope.sweeps.board import duration
 
@@ -61,8 +61,10 @@ def test_readme_counts_the_verdicts_on_a_paper(page):
     assert between(README, page.paper) == page.summary(), "run `python tests/test_docs.py`"
 
 
-def test_readme_ledger_is_the_record():
-    assert between(README, "ledger") == ledger(keys()), "run `python tests/test_docs.py`"
+def test_ledger_and_its_tallies_are_the_record():
+    found = between((ROOT / "docs" / "ledger.md").read_text(), "ledger")
+    assert found == ledger(keys()), "run `python tests/test_docs.py`"
+    assert between(README, "tallies") == tallies(keys()), "run `python tests/test_docs.py`"
 
 
 def speed():
@@ -125,9 +127,10 @@ def paper():
     return table(*rows)
 
 
-MADE = {"README.md": {"ledger": lambda: ledger(keys()), "speed": lambda: speed()}
+MADE = {"README.md": {"tallies": lambda: tallies(keys()), "speed": lambda: speed()}
         | {page.paper: page.summary for page in PAGES},
         **{f"docs/{page.paper}.md": {"verdicts": page.verdicts, "gallery": page.gallery} for page in PAGES},
+        "docs/ledger.md": {"ledger": lambda: ledger(keys())},
         "docs/scaling.md": {"overhead": overhead, "costs": costs, "paper": paper}}  # fmt: skip
 
 

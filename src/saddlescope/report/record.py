@@ -28,8 +28,21 @@ def differences(key: str, scale: str, verdicts) -> list[str]:
     ]
 
 
+WORDS = ("holds", "partly", "does not hold", "cannot tell")
+
+
+def tallies(keys) -> str:
+    """A row an experiment: how many of its recorded claims hold."""
+    rows = [f"| experiment | what it shows | {' | '.join(WORDS)} |", f"|{'---|' * (2 + len(WORDS))}"]
+    for key in keys:
+        found = recorded(key, "full")
+        counts = [sum(v.word == word for v in found[0]) for word in WORDS] if found else ["not yet run"] * len(WORDS)
+        rows.append(f"| `{key}` | {find(key).title} | {' | '.join(str(n or '') for n in counts)} |")
+    return "\n".join(rows)
+
+
 def ledger(keys) -> str:
-    """Every recorded claim as a Markdown table: the README's own."""
+    """Every recorded claim as a Markdown table, with its evidence and the reason where it fails."""
     rows = ["| claim | where | verdict | evidence |", "|---|---|---|---|"]
     for key in keys:
         if (found := recorded(key, "full")) is None:
