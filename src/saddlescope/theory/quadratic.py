@@ -77,7 +77,7 @@ def time_between(E, s, a, steep=0.0):
     else:  # v may nearly turn there: a narrow peak
         near = from_end(E, 0.0, low / 2) + from_end(E, low, low / 2) + from_end(E, low, far)
     tail = quad(lambda y: 1 / (fast * y * np.sqrt(E(-np.log(y) / fast))), 0, np.exp(-fast * far), limit=500, epsabs=0,
-                epsrel=1e-11)[0]  # fmt: skip
+                epsrel=1e-11, full_output=1)[0]  # no warning that the last digits are rounding  # fmt: skip
     return near + tail
 
 
@@ -93,7 +93,7 @@ def from_end(E, x, y, steep=0.0):
     there it rises at least as its slope says, being convex: this keeps rounding out of the root."""
     toward = np.sign(y - x)
     inner = lambda w: 2 * w / np.sqrt(max(E(x + toward * w**2), steep * w**2))  # noqa: E731
-    return quad(inner, 0, np.sqrt(abs(y - x)), limit=500, epsabs=0, epsrel=1e-11)[0]
+    return quad(inner, 0, np.sqrt(abs(y - x)), limit=500, epsabs=0, epsrel=1e-11, full_output=1)[0]
 
 
 def lowest_point(s, a, far):

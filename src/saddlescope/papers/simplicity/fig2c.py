@@ -95,7 +95,12 @@ def panel(left, right, results, spread):
             right.plot(m.saved_step, m.effective_width + 0.05 * rank, **style)
     for k, level in enumerate(levels(results)):
         left.axhline(level, color=BLACK, ls="--", lw=0.7, label=None if k else "theory: levels")
-    left.set(xlabel="step + 1", ylabel="loss", title=f"C  weights of low rank, size {spread}", yscale="symlog")
+    left.set(
+        xlabel="step + 1",
+        ylabel="loss",
+        title=f"C  weights of low rank, size {spread}",
+        yscale="symlog" if results.measured.loss.max() > 2 else "linear",
+    )
     left.set_ylim(0)
     right.set(xlabel="step", ylabel="effective width", title="rank of the weights")
 

@@ -142,14 +142,14 @@ TWO_PLATEAUS = (
 WIDTHS = {
     "B": "The second singular value is 0.08 to 0.32 of the first, where a tenth is allowed; from smaller weights 0.03 "
     "or less.",
-    "C": "One ray holds 98 % of the squared weights or more, two at the end 93 % or more; small units beside or "
+    "C": "One ray holds 98.8 % of the squared weights or more, two at the end 98 % or more; small units beside or "
     "between them count as rays of their own.",
     "D": TWO_PLATEAUS,
     "E": "As in Fig. 1F: a head above a tenth of the largest is there early, or left over at the end.",
     "F": "Several units grow together from weights this large: one holds a median of 92 % of the squared weights.",
 }  # fmt: skip
 CLOSER = {
-    "C": "Nearer: two rays hold 98.7 % or more at the end, but small units between them are left in some runs.",
+    "C": "Nearer: two rays hold 99.4 % or more at the end, but small units between them are left in some runs.",
     "D": TWO_PLATEAUS,
     "F": "Nearer: one unit holds a median of 99.6 % on the plateau, but in some runs units still grow together.",
 }

@@ -89,7 +89,7 @@ def works_for(results):
 
 
 def draw(results):
-    titles = {kind: f"{number} {kind}" for kind, number in KINDS.items()}
+    titles = {kind: number if kind == "back" else f"{number} {kind}" for kind, number in KINDS.items()}
     return kinds_figure(results, titles, worst_of, (EXACT, BROKEN), "gradient or change of the map, relative")
 
 
