@@ -122,7 +122,7 @@ def test_a_page_shows_text_as_text():
     verdict = Verdict("1 < 2 & <b>", "<i>", False, "<script>", 2, 1, "<why>")
     assert "<script>" not in row(verdict)
     assert "&lt;script&gt;" in row(verdict)
-    assert "&lt;b&gt;" in contents([("k", "<b>", [verdict])])
+    assert "&lt;b&gt;" in contents([("k", "<b>", [verdict], 0)])
 
 
 def test_a_setting_with_a_lambda_is_not_stored(tmp_path, results):
