@@ -27,8 +27,6 @@ PAIRS = {"0/1": (0, 1), "0/8": (0, 8), "5/7": (5, 7), "3/5": (3, 5)}
 PUBLISHED = {"0/1": (4.20, 3.90), "0/8": (5.21, 5.21), "5/7": (4.13, 3.26), "3/5": (4.62, 1.38)}
 LR, STEPS = 0.01, 1500
 CUTS = tuple(10.0**-k for k in range(15, 0, -2))  # of the pseudo-inverse, over its largest singular value
-
-
 IMAGES = {"mnist": "MNIST", "small": "8 × 8 digits of scikit-learn"}
 
 

@@ -58,9 +58,7 @@ def embed(narrow: Params, wide: int, kind: Kind) -> Params:
 
 def manifold_residual(params: Params, kind: Kind, width: int) -> float:
     """The distance from the manifold of this kind and effective width, as a share of the weights' norm."""
-    refuse_unless_weights(params)
-    refuse_unless_way(kind)
-    refuse_unless_width(params, width)
+    refuse_unless_manifold(params, kind, width)
     theta, on = stacked(params), stacked(kind.project(params, width))
     size = np.linalg.norm(theta)
     return float(np.linalg.norm(theta - on) / size) if size else 0.0
@@ -68,9 +66,7 @@ def manifold_residual(params: Params, kind: Kind, width: int) -> float:
 
 def reduce(params: Params, kind: Kind, width: int) -> Params:
     """A net of that many units: the wide net's map, if its weights lie on the manifold."""
-    refuse_unless_weights(params)
-    refuse_unless_way(kind)
-    refuse_unless_width(params, width)
+    refuse_unless_manifold(params, kind, width)
     return kind.reduce(numpy(params), width)
 
 
@@ -91,7 +87,9 @@ def refuse_unless_weights(params):
     refuse_unless(bool(np.isfinite(u).all() and np.isfinite(v).all()), "The weights must be finite numbers.")
 
 
-def refuse_unless_width(params, width):
+def refuse_unless_manifold(params, kind, width):
+    refuse_unless_weights(params)
+    refuse_unless_way(kind)
     most = len(params["u"])
     good = isinstance(width, int | np.integer) and 0 < width <= most
     refuse_unless(good, f"`width` must be a whole number between 1 and {most}; got {width!r}.")
