@@ -17,8 +17,8 @@ from pathlib import Path
 from fused_peak import peak_flops
 from torch_loop import torch_epoch
 
-from saddlescope.named import Name
-from saddlescope.provenance import provenance
+from saddlescope.papers.valleys._protocol import Name
+from saddlescope.storage.provenance import provenance
 from saddlescope.training import engine_for
 
 # name: (run, rank, what fused over PyTorch must reach, what share of the peak)

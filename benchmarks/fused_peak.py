@@ -8,7 +8,7 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from saddlescope.training.fused.tile import REGISTER, add_lanes, broadcast
+from saddlescope.engines.fused.tile import REGISTER, add_lanes, broadcast
 
 CHAINS, UNROLL, TURNS = 12, 4, 2_000_000
 LANES = REGISTER // 4

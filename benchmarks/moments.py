@@ -14,8 +14,8 @@ from pathlib import Path
 
 from saddlescope.nets import linear_units
 from saddlescope.optimisers import GradientDescent
-from saddlescope.provenance import provenance
 from saddlescope.setting import Setting
+from saddlescope.storage.provenance import provenance
 from saddlescope.tasks import LinearTeacher
 from saddlescope.training import engine_for
 

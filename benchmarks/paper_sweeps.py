@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from saddlescope.sweep_file import read_sweep
+from saddlescope.sweeps.file import read_sweep
 from saddlescope.training import train
 
 FILE = Path(__file__).parents[1] / "examples" / "valleys_rank5.toml"
@@ -21,7 +21,7 @@ FILE = Path(__file__).parents[1] / "examples" / "valleys_rank5.toml"
 def costs(rank, runs):
     plan = read_sweep(FILE, {"rank": (rank,)})
     chosen = random.Random(rank).sample(list(plan.points), runs)
-    train(plan.job(chosen[0]).setting.but(budget=1), quiet=True)  # compiles
+    train(plan.job(chosen[0]).setting.replace(budget=1), quiet=True)  # compiles
     found = []
     for point in chosen:
         job = plan.job(point)

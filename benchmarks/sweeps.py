@@ -24,14 +24,14 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from saddlescope.named import valleys
 from saddlescope.observables import TestError
+from saddlescope.papers.valleys._protocol import valleys
 from saddlescope.setting import Setting
-from saddlescope.sweeps import Plan, Training, grid
-from saddlescope.sweeps.conduct import conduct
+from saddlescope.sweeps import Plan, TrainJob, grid
 from saddlescope.sweeps.folder import Folder
 from saddlescope.sweeps.job import Job
 from saddlescope.sweeps.pool import Workers
+from saddlescope.sweeps.scheduler import conduct
 from saddlescope.training import train
 
 SPIN = 5e-3  # CPU seconds of a run
@@ -60,11 +60,11 @@ class Spin(Job):
 
     @property
     def name(self):
-        return Training(self.setting).name
+        return TrainJob(self.setting).name
 
     @property
     def work(self):
-        return Training(self.setting).work
+        return TrainJob(self.setting).work
 
     def do(self, checkpoint):
         kept = record()
@@ -90,7 +90,7 @@ def plain(runs):
 
 
 def compute(runs, workers, folder):
-    plan = Plan("compute", grid(seed=range(runs)), lambda p: Training(long(p["seed"])))
+    plan = Plan("compute", grid(seed=range(runs)), lambda p: TrainJob(long(p["seed"])))
     pool = Workers(workers)
     conduct(plan, Folder(folder), pool, quiet=True)
     pool.shutdown()

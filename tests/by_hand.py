@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from saddlescope.nets import Gaussian, LeakyReLU, MeanField, ReLU, UniformFanIn
 from saddlescope.nets.random_feature_net import RandomFeatureNet
 from saddlescope.setting import Setting
-from saddlescope.tasks import GivenArrays
+from saddlescope.tasks import ArrayTask
 
 
 def loss_and_gradient(net, params, x, y):
@@ -61,7 +61,7 @@ def by_hand(setting, epochs, lr, dtype="float64"):
 def made(net, optimiser, batch, samples, inputs, outputs, seed, **more):
     """A setting with random inputs and targets."""
     rng = np.random.default_rng(seed)
-    task = GivenArrays(rng.standard_normal((samples, inputs)), rng.standard_normal((samples, outputs)))
+    task = ArrayTask(rng.standard_normal((samples, inputs)), rng.standard_normal((samples, outputs)))
     return Setting(task, net, optimiser, batch=batch, epochs=10_000, seed=seed, **more)
 
 

@@ -6,15 +6,14 @@ import pkgutil
 import jax.numpy as jnp
 
 import saddlescope
-from saddlescope.identity import Part, subclasses
 from saddlescope.nets import (
     MLP,
+    ConvUnit,
     Cube,
+    CustomUnit,
     DeepUnits,
     Gaussian,
-    GivenUnit,
     Identity,
-    Kernel,
     LeakyReLU,
     LinearHead,
     LinearTransformer,
@@ -69,18 +68,19 @@ from saddlescope.optimisers import (
     GradientDescent,
     GradientFlow,
     HalveOnStagnation,
-    Ladder,
     LearningRateBelow,
     LossBelow,
     NormScaledDescent,
     StepDecay,
+    StepDownOnStagnation,
 )  # fmt: skip
+from saddlescope.serialization.identity import Part, subclasses
 from saddlescope.setting import Setting
 from saddlescope.tasks import (
+    ArrayTask,
     Chirp,
     DigitPair,
-    GivenArrays,
-    GivenFunction,
+    FunctionTask,
     InContextRegression,
     LinearTeacher,
     Points,
@@ -153,7 +153,7 @@ def product(x, u):
 
 CASES = [
     cosine(1, 16), TEACHER, TWO_POINTS, cosine_sum(3, 48), multi_frequency(0.3, 60), Chirp(6, 2, 40),
-    GivenFunction(parabola, 9), GivenArrays([[0.0, 1.0], [1.0, 0.5], [2.0, 2.0]], [1.0, -1.0, 0.5]),
+    FunctionTask(parabola, 9), ArrayTask([[0.0, 1.0], [1.0, 0.5], [2.0, 2.0]], [1.0, -1.0, 0.5]),
     LinearTeacher(((1, 0, 2), (0, 1, 0)), ((2, 0, 0), (0, 1, 0.5), (0, 0.5, 1)), 64),
     Identity(), ReLU(), LeakyReLU(), LeakyReLU(0.3), Sigmoid(), Square(), Tanh(),
     UniformFanIn(), Gaussian(), MeanField(), MuP(),
@@ -161,18 +161,18 @@ CASES = [
     low_rank(3, 3, 9, activation=Tanh(), residual=True, parameterisation=MeanField()), MLP((6, 5)),
     linear_units(5, 0.3), linear_units(5, 0.01, rank=2, spread=0.5), Units(6, Neuron(ReLU()), 0.5),
     Units(6, Neuron(Tanh(), bias=True), 0.5), Units(4, Neuron(Square()), 0.5), Units(4, Neuron(Cube()), 0.5),
-    Units(3, GivenUnit(product), 0.5), Units(3, Kernel(2, Identity()), 0.5), Units(3, Kernel(2, ReLU(), 1), 0.5),
+    Units(3, CustomUnit(product), 0.5), Units(3, ConvUnit(2, Identity()), 0.5), Units(3, ConvUnit(2, ReLU(), 1), 0.5),
     Units(3, LinearHead(2), 0.5), Units(2, LinearHead(1, 2), 0.5), Units(3, MergedHead(2), 0.5),
     DeepUnits(4, Neuron(Identity()), (5,), 0.5), DeepUnits(4, Neuron(Identity()), (4, 4), 0.5, skip=1),
-    DeepUnits(4, Neuron(ReLU()), (5, 4), 0.5, ReLU(), skip=2), DeepUnits(3, Kernel(2, Identity()), (4,), 0.5),
+    DeepUnits(4, Neuron(ReLU()), (5, 4), 0.5, ReLU(), skip=2), DeepUnits(3, ConvUnit(2, Identity()), (4,), 0.5),
     DeepUnits(3, Neuron(Square()), (4,), 0.5), LinearTransformer(3, 4, 2, 0.5),
-    Units(3, SoftmaxHead(2), 0.5), Neuron(ReLU()), Neuron(Square(), bias=True), GivenUnit(product, 2),
-    Kernel(2, Identity()), Kernel(3, Tanh(), 2), LinearHead(2, 1), MergedHead(3), SoftmaxHead(2),
+    Units(3, SoftmaxHead(2), 0.5), Neuron(ReLU()), Neuron(Square(), bias=True), CustomUnit(product, 2),
+    ConvUnit(2, Identity()), ConvUnit(3, Tanh(), 2), LinearHead(2, 1), MergedHead(3), SoftmaxHead(2),
     DigitPair(3, 5, "small"), InContextRegression((1, 0.5), 5, 40), Teacher(Tanh(), ((1, 0), (0, 2)), 30),
     Teacher(Square(), ((1, 0), (0, 2)), 30, True), Teacher(Cube(), ((1, 0.5),), None),
     Cube(), Sin(), OneMinusCos(), TanhTimes(), TanhTimes(2),
     GradientDescent(0.01), GradientDescent(0.01, momentum=0.9, clip=1.0), Adam(1e-3), Adam(1e-3, clip=0.5),
-    GradientFlow(0.01), NormScaledDescent(0.01, 2), Ladder((1.0, 0.5, 0.1, 0.05, 0.01)),
+    GradientFlow(0.01), NormScaledDescent(0.01, 2), StepDownOnStagnation((1.0, 0.5, 0.1, 0.05, 0.01)),
     Constant(), StepDecay(0.9, 3), HalveOnStagnation(), HalveOnStagnation(2, 5),
     LossBelow(0.1), LearningRateBelow(1e-6),
     FullLoss(), GradientNorm(), Parameters(), SingularValues(), TopSingularValues(2), UnitNorms(),

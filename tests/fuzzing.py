@@ -19,17 +19,17 @@ import numpy as np
 import xarray as xr
 from cases import linear_setting, minibatch_setting
 
-from saddlescope import store
 from saddlescope.claims import Verdict
-from saddlescope.curves import read_curve
-from saddlescope.netcdf import believed, from_child
-from saddlescope.netcdf_child import convert
+from saddlescope.errors import InvalidInput
 from saddlescope.observables import FullLoss
-from saddlescope.packed import DIGITS, read_packed
-from saddlescope.refusal import Refusal
 from saddlescope.results import Results, collect
-from saddlescope.sweep_file import read_sweep
+from saddlescope.stages.read_curve import read_curve
+from saddlescope.storage import result_folder as store
+from saddlescope.storage.checked_npz import DIGITS, read_checked
+from saddlescope.storage.netcdf import believed, from_child
+from saddlescope.storage.netcdf_reader_process import convert
 from saddlescope.sweeps import Folder, Workers, grid, sweep
+from saddlescope.sweeps.file import read_sweep
 from saddlescope.sweeps.plan import read_plan
 from saddlescope.training import every, train
 from saddlescope.training.checkpoint import read_checkpoint, write_checkpoint
@@ -124,10 +124,10 @@ class Files:
         except TimeoutError:  # HDF5 can loop for ever; the command kills its child after a minute
             self.worker.stop()
             self.worker = Workers(1)
-            raise Refusal("took too long") from None
+            raise InvalidInput("took too long") from None
         except Exception as error:
-            raise Refusal(f"{type(error).__name__}: {error}") from None
-        return believed(from_child(read_packed(target), path), path)
+            raise InvalidInput(f"{type(error).__name__}: {error}") from None
+        return believed(from_child(read_checked(target), path), path)
 
     def close(self):
         self.worker.stop()
@@ -190,7 +190,7 @@ def fuzz(root: Path, mutations: int, seed: int, say=lambda line: None) -> Counte
             start = time.monotonic()
             try:
                 same = frozen(target.read(target.path)) == right
-            except Refusal as error:
+            except InvalidInput as error:
                 lines = str(error).count("\n") + 1
                 counts[target.name, "refused" if lines == 1 or target.name.endswith(".nc") else "more than a line"] += 1
             except BaseException as error:

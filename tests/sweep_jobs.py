@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.errors import InvalidInput, require
 from saddlescope.sweeps import Plan, grid
 from saddlescope.sweeps.job import Job
 from saddlescope.theory.prediction import Prediction
@@ -43,7 +43,7 @@ class Act(Job):
         if self.act == "raise":
             raise ZeroDivisionError("no such luck")
         if self.act == "refuse":
-            raise Refusal("This cannot be represented.")
+            raise InvalidInput("This cannot be represented.")
         if self.act == "memory":
             np.empty(10**15)
         if self.act == "slow":
@@ -103,7 +103,7 @@ class Tells(Prediction):
     stops_at: float = 0.0
 
     def __call__(self, setting):
-        refuse_unless(setting.optimiser.lr != self.stops_at, "stopped here")
+        require(setting.optimiser.lr != self.stops_at, "stopped here")
         with open(self.diary, "a") as file:
             file.write(f"{setting.budget} {setting.optimiser.lr}\n")
         return {"process": ((), np.asarray(os.getpid())), "twice": ((), np.asarray(2.0 * setting.budget))}

@@ -16,10 +16,10 @@ import pytest
 from paper_pages import PAGES, between, table
 
 from saddlescope.experiment import keys
-from saddlescope.named import Name
+from saddlescope.papers.valleys._protocol import Name
 from saddlescope.report.record import ledger, tallies
-from saddlescope.sweep_file import read_sweep
 from saddlescope.sweeps.board import duration
+from saddlescope.sweeps.file import read_sweep
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()

@@ -20,14 +20,14 @@ from cases import (
     relu_setting,
 )
 
-from saddlescope.identity import build, content_hash, digest, form
-from saddlescope.nets import Kernel, Net, linear_units
+from saddlescope.nets import ConvUnit, Net, linear_units
 from saddlescope.observables import Observable, Parameters, WidthRule
 from saddlescope.optimisers import Optimiser, Schedule, StopRule
+from saddlescope.serialization.identity import build, content_hash, digest, form
 from saddlescope.setting import Setting
 from saddlescope.tasks import Moments, Samples, Task
 from saddlescope.theory import DeepLevels, OrthogonalPoints, Prediction, QuadraticDrops
-from saddlescope.training import reread, train
+from saddlescope.training import observe_saved, train
 from saddlescope.training.save_at import SaveAt
 
 
@@ -86,7 +86,7 @@ def sizes_for(net):
     for tokens in (net, unit):
         if hasattr(tokens, "dimension"):
             return (tokens.dimension + 1) * 4, 1
-    return (6, 1) if isinstance(unit, Kernel) else (3, 2)
+    return (6, 1) if isinstance(unit, ConvUnit) else (3, 2)
 
 
 @named(of_kind(Net))
@@ -161,7 +161,7 @@ def setting_for(case):
 @named(of_kind(Observable))
 def test_observable_reads_the_same_from_what_is_stored(case):
     run = train(setting_for(case), (case, Parameters()) if case.name != "param" else (case,), SaveAt((0, 5)))
-    again = reread(run, case)
+    again = observe_saved(run, case)
     for name in again.data_vars:
         assert again[name].dims == run[name].dims
         np.testing.assert_array_equal(again[name].values, run[name].values)

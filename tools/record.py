@@ -12,10 +12,10 @@ import shutil
 from pathlib import Path
 
 from saddlescope.experiment import matching
-from saddlescope.named import Name
-from saddlescope.report.folder import judge_folder, run_to_folder
-from saddlescope.report.one_run import train_to_folder
-from saddlescope.store import folder_of
+from saddlescope.papers.valleys._protocol import Name
+from saddlescope.papers.valleys._run_folder import train_to_folder
+from saddlescope.storage.result_folder import folder_of
+from saddlescope.workflows.run_experiment import judge_folder, run_to_folder
 
 ROOT = Path(__file__).parents[1]
 PAPERS = ROOT / "src" / "saddlescope" / "papers"

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from saddlescope.claims import Claim, judge
     from saddlescope.experiment import Experiment
-    from saddlescope.explanation import explain
+    from saddlescope.explanations import explain
     from saddlescope.results import Results
     from saddlescope.setting import Setting
     from saddlescope.stages import Stages, find_stages
-    from saddlescope.store import load_results, save_results
+    from saddlescope.storage.result_folder import load_results, save_results
     from saddlescope.sweeps import sweep
     from saddlescope.training import train
 
@@ -27,8 +27,8 @@ for _name, _value in ONE_THREAD.items():
 # The public names and where they live. Imported when first used, so that `saddlescope --help` does not wait for JAX.
 HOMES = {
     "Claim": "claims", "Experiment": "experiment", "Results": "results", "Setting": "setting", "Stages": "stages",
-    "explain": "explanation", "find_stages": "stages", "judge": "claims", "load_results": "store",
-    "save_results": "store", "sweep": "sweeps", "train": "training",
+    "explain": "explanations", "find_stages": "stages", "judge": "claims", "load_results": "storage.result_folder",
+    "save_results": "storage.result_folder", "sweep": "sweeps", "train": "training",
 }  # fmt: skip
 __all__ = [
     "Claim", "Experiment", "Results", "Setting", "Stages", "explain", "find_stages", "judge", "load_results",

@@ -4,23 +4,20 @@ A claim that fails is a finding: it stays, with its numbers. A run that is not f
 about it, and `judge` states how many there were beside each verdict.
 """
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
-from saddlescope.intervals import wilson
-from saddlescope.results import TICKS, Results
-from saddlescope.stages import Stages, find_stages
+from saddlescope.results import Results, Run
+from saddlescope.statistics import wilson
 
-RunError = Callable[[xr.Dataset, xr.Dataset], float]
+RunError = Callable[[Run], float]
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """What a check found: whether the claim holds, and the numbers in words. Where it does not: whether it holds in
     part, or the runs cannot tell."""
 
@@ -36,7 +33,7 @@ class Claim:
 
     sentence: str
     where: str
-    check: Callable[[Results], Finding | None]
+    check: Callable[[Results], CheckResult | None]
     only: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
 
@@ -100,10 +97,10 @@ def judge(claims, results: Results) -> tuple[Verdict, ...]:
 
 
 def in_runs(error: RunError, within: float, what: str, share: float = 1.0):
-    """error(measured, predicted) ≤ within, in at least this share of runs. A run not finite is an infinite error."""
+    """error(run) ≤ within, in at least this share of runs. A run not finite is an infinite error."""
 
     def check(results):
-        errors = np.array([error(m, p) if m.finite else np.inf for m, p in results.runs()])
+        errors = np.array([error(run) if run.finite else np.inf for run in results.runs()])
         good = int(np.sum(errors <= within))  # NaN is not
         found = errors[np.isfinite(errors)]
         spread = f"; {what} {spread_of(found)}, allowed {within:g}" if found.size else f"; no {what} could be read"
@@ -132,44 +129,30 @@ def counted(good, n):
     return f"{good} of {n} runs (95 % interval {100 * low:.0f}–{100 * high:.0f} %)"
 
 
-def rated(good, n, evidence, share=MOST) -> Finding:
+def rated(good, n, evidence, share=MOST) -> CheckResult:
     """Holds if true of four fifths or more, or of another share; partly if of a fifth or more."""
-    return Finding(enough(good, n, share), evidence, enough(good, n, SOME))
+    return CheckResult(enough(good, n, share), evidence, enough(good, n, SOME))
 
 
-def mostly(test: Callable[[xr.Dataset, xr.Dataset], bool], say: Callable[[Results], str] | None = None):
-    """test(measured, predicted) is true of most runs; `say` adds numbers. A run not finite counts against it."""
+def mostly(test: Callable[[Run], bool], say: Callable[[Results], str] | None = None):
+    """test(run) is true of most runs; `say` adds numbers. A run not finite counts against it."""
 
     def check(results):
-        good = [bool(m.finite and test(m, p)) for m, p in results.runs()]
+        good = [bool(run.finite and test(run)) for run in results.runs()]
         more = f"; {say(results)}" if say else ""
         return rated(sum(good), len(good), counted(sum(good), len(good)) + more)
 
     return check
 
 
-KEPT = 10_000
-FOUND: dict[bytes, Stages] = {}  # by the curve's content
-
-# ---- Checks, each from one run's own curves. `stages_of` cuts nothing: `Results.runs` already did. ----
-
-
-def stages_of(run: xr.Dataset) -> Stages:
-    """The stages of a run's loss, found once for all claims about it."""
-    loss = run["loss"].values
-    key = hashlib.blake2b(loss.tobytes(), digest_size=16).digest()
-    if key not in FOUND:
-        if len(FOUND) >= KEPT:
-            FOUND.clear()
-        FOUND[key] = find_stages(loss)
-    return FOUND[key]
+# ---- Checks, each from one run's own curves. ----
 
 
 def drops(number: int, share: float = 1.0):
     """The loss has exactly this many drops."""
 
     def check(results):
-        counts = np.array([stages_of(m).n_drops if m.finite else -1 for m, _ in results.runs()])
+        counts = np.array([m.stages.n_drops if m.finite else -1 for m in results.runs()])
         good = int(np.sum(counts == number))
         others = sorted(set(counts[counts != number].tolist()))
         rest = f"; others have {', '.join('diverged' if c < 0 else str(c) for c in others)}" if others else ""
@@ -181,9 +164,9 @@ def drops(number: int, share: float = 1.0):
 def plateau_levels(within: float, share: float = 1.0):
     """Each plateau between two drops lies at its predicted level, relative error."""
 
-    def error(measured, predicted):
-        found = np.array([p.level for p in stages_of(measured).plateaus])
-        level = predicted["plateau_level"].values
+    def error(run):
+        found = np.array([p.level for p in run.stages.plateaus])
+        level = run.predicted["plateau_level"].values
         if len(found) != len(level) or len(level) < 3:
             return np.inf
         return float(np.max(np.abs(found[1:-1] / level[1:-1] - 1)))
@@ -194,9 +177,9 @@ def plateau_levels(within: float, share: float = 1.0):
 def drop_steps(within: float, share: float = 1.0):
     """The loss falls fastest at the predicted steps, relative error."""
 
-    def error(measured, predicted):
-        found = np.array([d.at for d in stages_of(measured).falls])
-        step = predicted["drop_step"].values
+    def error(run):
+        found = np.array([d.at for d in run.stages.falls])
+        step = run.predicted["drop_step"].values
         return float(np.max(np.abs(found / step - 1))) if len(found) == len(step) else np.inf
 
     return in_runs(error, within, "relative error of the drop steps", share)
@@ -205,10 +188,10 @@ def drop_steps(within: float, share: float = 1.0):
 def half_strength(observable, within: float, share: float = 1.0):
     """Each part of the task is half learned at the predicted step, relative error."""
 
-    def error(measured, predicted):
-        times = saved_times(measured)
-        found = np.array([half_way(times, curve) for curve in measured[observable.name].values.T])
-        step = predicted["half_strength_step"].values
+    def error(run):
+        times = run.times
+        found = np.array([half_way(times, curve) for curve in run[observable.name].values.T])
+        step = run.predicted["half_strength_step"].values
         return float(np.max(np.abs(found / step - 1))) if found.shape == step.shape else np.inf
 
     return in_runs(error, within, "relative error of the half-strength steps", share)
@@ -226,8 +209,8 @@ def half_way(times, curve):
 def curve(name: str, within: float, share: float = 1.0):
     """The measured curve is the predicted one, largest gap over the curve's start."""
 
-    def error(measured, predicted):
-        a, b = measured[name].values, predicted[name].values
+    def error(run):
+        a, b = run[name].values, run.predicted[name].values
         return float(np.max(np.abs(a - b)) / abs(a[0])) if a.shape == b.shape and a.size else np.inf
 
     return in_runs(error, within, "largest gap over the start", share)
@@ -237,7 +220,7 @@ def widths(observable, *expected: tuple[int, ...], share: float = 1.0):
     """The effective width on each plateau after the first, the end included; one of those that are expected."""
 
     def check(results):
-        rows = [tuple(width_on_plateaus(m, observable)) if m.finite else () for m, _ in results.runs()]
+        rows = [tuple(width_on_plateaus(m, observable)) if m.finite else () for m in results.runs()]
         good = sum(row in expected for row in rows)
         others = sorted({row for row in rows if row not in expected})
         rest = f"; others {', '.join(map(str, others))}" if others else ""
@@ -248,17 +231,7 @@ def widths(observable, *expected: tuple[int, ...], share: float = 1.0):
 
 
 def width_on_plateaus(run, observable):
-    times, values = saved_times(run), run[observable.name].values
-    plateaus = stages_of(run).plateaus[1:]
+    times, values = run.times, run[observable.name].values
+    plateaus = run.stages.plateaus[1:]
     ends = [p.at for p in plateaus[:-1]] + [times[-1]] * bool(plateaus)
     return [int(values[np.argmin(np.abs(times - t))]) for t in ends]
-
-
-def cuts_of(measured) -> np.ndarray:
-    """The epochs done at each cut of the learning rate of one minibatch run."""
-    return measured.event_epoch.values[measured.event_kind.values.astype(str) == "cut"]
-
-
-def saved_times(run: xr.Dataset) -> np.ndarray:
-    """The steps or epochs at which the observables of a run were read."""
-    return next(run[f"saved_{t}"].values for t in TICKS if f"saved_{t}" in run.coords)

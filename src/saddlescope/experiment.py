@@ -10,11 +10,11 @@ from typing import Any
 import xarray as xr
 
 from saddlescope.claims import Claim
+from saddlescope.errors import InvalidInput, nearest, require
 from saddlescope.observables.observable import Observable
-from saddlescope.refusal import Refusal, nearest, refuse_unless
 from saddlescope.results import Results, collect, named
 from saddlescope.setting import Setting
-from saddlescope.sweeps import Job, Measuring, Plan, Predicting, Training, carry_out, crew, grid, only
+from saddlescope.sweeps import Job, MeasureJob, Plan, PredictJob, TrainJob, grid, make_executor, only, run_plan
 from saddlescope.sweeps.job import at
 from saddlescope.tables import Table
 from saddlescope.theory.prediction import Prediction
@@ -53,10 +53,8 @@ class Experiment:
     movie: Callable[[Results], Any] | None = None
 
     def __post_init__(self):
-        refuse_unless((self.setting is None) != (self.measure is None), "Give an experiment `setting` or `measure`.")
-        refuse_unless(
-            self.setting is not None or not self.predict, "`predict` speaks of a setting; `measure` has none."
-        )
+        require((self.setting is None) != (self.measure is None), "Give an experiment `setting` or `measure`.")
+        require(self.setting is not None or not self.predict, "`predict` speaks of a setting; `measure` has none.")
         for axes in (self.full, self.quick):
             self.check_axes(axes)
 
@@ -67,7 +65,7 @@ class Experiment:
     def check_axes(self, axes):
         known = list(inspect.signature(self.varies).parameters)
         for axis in axes:
-            refuse_unless(
+            require(
                 axis in known, f"{self.title!r} has no axis {axis!r}, but {', '.join(known)}.{nearest(axis, known)}"
             )
 
@@ -82,26 +80,26 @@ class Experiment:
         points = grid(**axes)
         for condition in filter(None, (self.among, where)):
             points = only(points, condition)
-        refuse_unless(bool(points), "There is nothing to run: an axis has no values, or the filter leaves no point.")
+        require(bool(points), "There is nothing to run: an axis has no values, or the filter leaves no point.")
         return Plan(self.title, points, self.job)
 
     def job(self, point) -> Job:
         if self.setting is None:
-            return Measuring(self.varies, tuple(point.items()))
+            return MeasureJob(self.varies, tuple(point.items()))
         setting = at(self.setting, **point)  # first: it refuses a value that an axis cannot take
         when = self.save_at(**point) if callable(self.save_at) else self.save_at
         observe = self.observe(**point) if callable(self.observe) else self.observe
-        return Training(setting, observe, when or SaveAt())
+        return TrainJob(setting, observe, when or SaveAt())
 
     def run(self, axes: Axes, workers=1, quiet=False, folder=None) -> Results:
         """Measure and predict at every point of the axes; `folder` keeps the runs of an experiment under way."""
         plan = self.plan(axes)
-        with crew(workers, plan) as hands:
-            measured = carry_out(plan, folder, hands, quiet, self.kept)
+        with make_executor(workers, plan) as hands:
+            measured = run_plan(plan, folder, hands, quiet, self.kept)
             if not self.predict:
                 return Results(measured, collect([xr.Dataset()] * len(plan.points), plan.points))
             theory = Plan(f"{self.title}: theory", plan.points, self.prediction)
-            return Results(measured, carry_out(theory, folder, hands, quiet))
+            return Results(measured, run_plan(theory, folder, hands, quiet))
 
     def kept(self, run: xr.Dataset) -> xr.Dataset:
         """The run, or its digest with what tells where it comes from."""
@@ -110,15 +108,15 @@ class Experiment:
         setting = Setting.from_json(str(run.setting.values))
         found = self.digest(run, setting)
         both = set(found) & set(inspect.signature(self.varies).parameters)
-        refuse_unless(not both, f"What is kept of a run and an axis have one name, {', '.join(both)}: rename one.")
+        require(not both, f"What is kept of a run and an axis have one name, {', '.join(both)}: rename one.")
         return xr.merge([run[[name for name in FACTS if name in run]], named(found)])
 
-    def prediction(self, point) -> Predicting:
+    def prediction(self, point) -> PredictJob:
         predictions = self.predict(**point) if callable(self.predict) else self.predict
-        return Predicting(self.setting(**point), tuple(predictions))  # type: ignore[misc]
+        return PredictJob(self.setting(**point), tuple(predictions))  # type: ignore[misc]
 
 
-# ---- Finding experiments: the only names are import paths. ----
+# ---- CheckResult experiments: the only names are import paths. ----
 
 
 def keys() -> list[str]:
@@ -139,7 +137,7 @@ def matching(key: str) -> list[str]:
     chosen = [k for k in known if key in ("all", k, k.partition(".")[0])]
     if not chosen:
         names = [*known, *{k.partition(".")[0] for k in known}, "all"]
-        raise Refusal(f"No experiment is called {key!r}.{nearest(key, names)} `saddlescope list` shows them all.")
+        raise InvalidInput(f"No experiment is called {key!r}.{nearest(key, names)} `saddlescope list` shows them all.")
     return chosen
 
 

@@ -6,7 +6,7 @@ Threads are set when `saddlescope` is first imported; a BLAS that was loaded bef
 import jax
 from threadpoolctl import threadpool_limits
 
-from saddlescope.provenance import VERSION as VERSION
+from saddlescope.storage.provenance import VERSION as VERSION
 
 threadpool_limits(1, "blas")
 jax.config.update("jax_enable_x64", True)  # float32 stays a choice of each setting

@@ -5,16 +5,19 @@ steps or epochs, `saved_length`, `event_length`. Read them through `each_run`, w
 padding is then never taken for divergence, nor divergence for padding.
 """
 
+import hashlib
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from saddlescope.refusal import refuse_unless
+from saddlescope.errors import require
+from saddlescope.stages import Stages, find_stages
 
 Columns = Mapping[str, tuple[tuple[str, ...], np.ndarray]]  # name → axes and values
 
@@ -30,9 +33,9 @@ class Results:
     measured: xr.Dataset
     predicted: xr.Dataset
 
-    def runs(self) -> Iterator[tuple[xr.Dataset, xr.Dataset]]:
-        """Measured and predicted, run by run, each cut at its own length."""
-        return zip(each_run(self.measured), each_run(self.predicted), strict=True)
+    def runs(self) -> Iterator["Run"]:
+        """One `Run` after the other, each cut at its own length."""
+        return map(Run, each_run(self.measured), each_run(self.predicted))
 
     def values(self, axis: str) -> list:
         """The values of an axis that are there, in the order of the runs."""
@@ -42,7 +45,7 @@ class Results:
         """The runs whose axes have these values; a tuple allows several."""
         keep = np.ones(self.measured.sizes["run"], bool)
         for axis, values in only.items():
-            refuse_unless(axis in self.measured.coords, f"The results have no axis {axis!r}.")
+            require(axis in self.measured.coords, f"The results have no axis {axis!r}.")
             keep &= np.isin(self.measured[axis].values, values if isinstance(values, tuple) else (values,))
         return self.where(keep)
 
@@ -50,6 +53,70 @@ class Results:
         """The runs for which a row of truths is true."""
         rows = np.flatnonzero(keep)
         return Results(self.measured.isel(run=rows), self.predicted.isel(run=rows))
+
+
+class Run:
+    """One run, cut at its own length: what was measured, and what theory predicted beside it.
+
+    The measured variables are read off the run itself: `run["loss"]`, `run.loss`, `"loss" in run`.
+
+    **Arguments:**
+
+    - `measured`: the dataset of one trained run or measurement.
+    - `predicted`: what predictions gave for it; an empty dataset where there are none.
+    """
+
+    def __init__(self, measured: xr.Dataset, predicted: xr.Dataset | None = None):
+        self.measured = measured
+        self.predicted = xr.Dataset() if predicted is None else predicted
+
+    def __getitem__(self, name: str) -> xr.DataArray:
+        return self.measured[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.measured
+
+    def __getattr__(self, name: str):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.measured, name)
+
+    @cached_property
+    def setting(self):
+        """The setting that was trained, made again from its JSON."""
+        from saddlescope.setting import Setting
+
+        return Setting.from_json(str(self.measured["setting"].values))
+
+    @cached_property
+    def stages(self) -> Stages:
+        """The plateaus and drops of the loss."""
+        return stages_of_curve(self.measured["loss"].values)
+
+    @property
+    def cuts(self) -> np.ndarray:
+        """How many epochs (full batch: steps) were done at each change of the learning rate."""
+        at = next(self.measured[f"event_{t}"].values for t in reversed(TICKS) if f"event_{t}" in self.measured.coords)
+        return at[self.measured["event_kind"].values.astype(str) == "cut"]
+
+    @property
+    def times(self) -> np.ndarray:
+        """The epochs (full batch: steps) at which the observables were read."""
+        return next(self.measured[f"saved_{t}"].values for t in reversed(TICKS) if f"saved_{t}" in self.measured.coords)
+
+
+KEPT_STAGES = 10_000
+_found: dict[bytes, Stages] = {}  # by the curve's content: every check of every claim asks for the same stages
+
+
+def stages_of_curve(loss: np.ndarray) -> Stages:
+    """The stages of a curve, found once per process."""
+    key = hashlib.blake2b(loss.tobytes(), digest_size=16).digest()
+    if key not in _found:
+        if len(_found) >= KEPT_STAGES:
+            _found.clear()
+        _found[key] = find_stages(loss)
+    return _found[key]
 
 
 def length_name(dim):
@@ -104,13 +171,13 @@ class Layout:
         for dim, lengths in self.lengths.items():
             lengths.append(seen.get(dim, 0))
             self.sizes[dim] = max(self.sizes.get(dim, 0), lengths[-1])
-        refuse_unless(sum(t in self.sizes for t in TICKS) < 2, MIXED)
+        require(sum(t in self.sizes for t in TICKS) < 2, MIXED)
         for name, (dims, values) in run.items():
             dtype = object if values.dtype.kind in "UO" else values.dtype
-            refuse_unless(dtype is object or dtype.kind in PAD, f"{name!r} cannot be stored: it holds {dtype}.")
+            require(dtype is object or dtype.kind in PAD, f"{name!r} cannot be stored: it holds {dtype}.")
             known, before = self.kinds.get(name, (dims, dtype))
             mixed = (before is object) != (dtype is object) or sorted(known) != sorted(dims)
-            refuse_unless(not mixed, f"{name!r} is of different kinds or has different axes in these runs.")
+            require(not mixed, f"{name!r} is of different kinds or has different axes in these runs.")
             self.kinds[name] = known, dtype if dtype is object else np.result_type(before, dtype)
             self.numbers[name] = self.numbers.get(name, 0) + values.size
         self.attrs = self.attrs or dict(attrs or {})
@@ -136,19 +203,19 @@ class Layout:
     def check_axes(self, axes):
         own = {"finite", "run", *RAGGED, *map(length_name, self.ragged())}
         for name in self.kinds:
-            refuse_unless(name not in own, f"What is measured cannot be called {name!r}: the results use that name.")
+            require(name not in own, f"What is measured cannot be called {name!r}: the results use that name.")
         for axis in axes:  # one that is also kept of every run, such as the engine, is kept once
             if axis in self.kinds and not self.kinds[axis][0]:
                 del self.kinds[axis]
             taken = axis in own or axis in self.kinds or not WORD.fullmatch(axis)
-            refuse_unless(not taken, f"An axis cannot be called {axis!r}: the results use that name, or it is no word.")
+            require(not taken, f"An axis cannot be called {axis!r}: the results use that name, or it is no word.")
 
     def block(self, runs: Sequence[Columns]) -> dict:
         """Every variable of these runs, padded to the longest of all; all padding where a run has none."""
         for name, (dims, _) in self.kinds.items():
             size = len(self.finite) * math.prod(self.sizes[d] for d in dims)
             sparse = size > 10**7 and size > 10**4 * max(1, self.numbers[name])
-            refuse_unless(not sparse, f"The shapes of {name!r} differ so much that padding would fill the memory.")
+            require(not sparse, f"The shapes of {name!r} differ so much that padding would fill the memory.")
         return {name: self.stack(name, runs) for name in self.kinds}
 
     def stack(self, name, runs):

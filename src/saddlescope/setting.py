@@ -11,10 +11,10 @@ from typing import final
 import equinox as eqx
 import numpy as np
 
-from saddlescope.identity import Part, build, content_hash, whole
+from saddlescope.errors import InvalidInput, require, require_kind
 from saddlescope.nets.net import Net, Params
 from saddlescope.optimisers import Constant, GradientDescent, GradientFlow, Optimiser, Schedule, StopRule
-from saddlescope.refusal import Refusal, refuse_unless, refuse_unless_kind
+from saddlescope.serialization.identity import Part, build, content_hash, whole
 from saddlescope.tasks.task import Moments, Samples, Task
 
 DATA, INIT, BATCH = 0, 1, 2  # streams of random numbers
@@ -51,7 +51,7 @@ class Setting(Part):
         self.schedule = Constant() if schedule is None else schedule
         self.batch, self.reduce, self.precision = whole(batch), reduce, precision
         self.stop = (stop,) if isinstance(stop, StopRule) else tuple(stop)
-        refuse_unless(budget is None or steps is epochs is None, "Give the budget once: `steps` or `epochs`.")
+        require(budget is None or steps is epochs is None, "Give the budget once: `steps` or `epochs`.")
         self.budget = whole(checked_budget(batch, steps, epochs) if budget is None else budget)
         self.engine = self.fitting_engine() if engine is None else engine
         check_seed("seed", whole(seed))
@@ -63,24 +63,24 @@ class Setting(Part):
         kinds = {"task": Task, "net": Net, "optimiser": Optimiser, "schedule": Schedule}
         for name, kind in kinds.items():
             given = type(getattr(self, name)).__name__
-            refuse_unless(isinstance(getattr(self, name), kind), f"`{name}` must be a {kind.__name__}, got {given}.")
-        refuse_unless(
+            require(isinstance(getattr(self, name), kind), f"`{name}` must be a {kind.__name__}, got {given}.")
+        require(
             type(self.budget) is int and 0 < self.budget <= LONGEST,
             f"`{self.tick}s` must be a positive whole number, at most {LONGEST:,}; got {self.budget!r}.",
         )
         for name in ("data_seed", "init_seed", "batch_seed"):
             check_seed(name, getattr(self, name))
-        refuse_unless(
+        require(
             self.precision in ("float32", "float64"),
             f"`precision` must be 'float32' or 'float64', got {self.precision!r}.",
         )
-        refuse_unless(
+        require(
             self.optimiser.lr <= float(np.finfo(self.precision).max),
             f"`lr` must be finite in {self.precision}; got {self.optimiser.lr:g}.",
         )
-        refuse_unless(isinstance(self.reduce, bool), f"`reduce` is True or False, got {self.reduce!r}.")
+        require(isinstance(self.reduce, bool), f"`reduce` is True or False, got {self.reduce!r}.")
         for rule in self.stop:
-            refuse_unless_kind(rule, StopRule, "`stop` takes stop rules such as LossBelow(0.1)")
+            require_kind(rule, StopRule, "`stop` takes stop rules such as LossBelow(0.1)")
         self._check_batch()
         self._check_engine()
 
@@ -107,25 +107,23 @@ class Setting(Part):
     def _check_engine(self):
         flow = isinstance(self.optimiser, GradientFlow)
         allowed = ("flow",) if flow else ("jax", "fused")
-        refuse_unless(
+        require(
             self.engine in allowed,
             f"`engine` must be {' or '.join(map(repr, allowed))} with {type(self.optimiser).__name__}; "
             f"got {self.engine!r}.",
         )
         if self.engine == "fused" and (reason := self.misfit()):
-            raise Refusal(f"The fused kernel does not fit this setting: {reason}; use engine='jax'.")
+            raise InvalidInput(f"The fused kernel does not fit this setting: {reason}; use engine='jax'.")
 
     def _check_batch(self):
         if self.batch is None:
-            refuse_unless(
-                self.task.size is not None or (self.net.reduces and self.reduce),
+            require(
+                self.task.size is not None or (self.net.uses_moments and self.reduce),
                 f"{type(self.net).__name__} learns from samples, but the task is a population; give it `samples`.",
             )
             return
-        refuse_unless(
-            not isinstance(self.optimiser, GradientFlow), "Gradient flow sees all data at once; leave `batch` out."
-        )
-        refuse_unless(
+        require(not isinstance(self.optimiser, GradientFlow), "Gradient flow sees all data at once; leave `batch` out.")
+        require(
             type(self.batch) is int and 0 < self.batch <= self.samples,
             f"`batch` must lie between 1 and the task's {self.samples} samples, got {self.batch}.",
         )
@@ -134,7 +132,7 @@ class Setting(Part):
     def samples(self) -> int:
         """The number of samples of the task."""
         if self.task.size is None:
-            raise Refusal("A minibatch needs samples, but the task is a population; give it `samples`.")
+            raise InvalidInput("A minibatch needs samples, but the task is a population; give it `samples`.")
         return self.task.size
 
     @property
@@ -170,14 +168,14 @@ class Setting(Part):
         try:
             value = build(json.loads(text), arrays)
         except json.JSONDecodeError as error:
-            raise Refusal(f"A setting is stored as JSON, but this text is not: {error}.") from None
+            raise InvalidInput(f"A setting is stored as JSON, but this text is not: {error}.") from None
         if not isinstance(value, Setting):
-            raise Refusal(f"This JSON holds a {type(value).__name__}, not a Setting.")
+            raise InvalidInput(f"This JSON holds a {type(value).__name__}, not a Setting.")
         return value
 
 
 def check_seed(name, value):
-    refuse_unless(
+    require(
         type(value) is int and 0 <= value < 2**63,
         f"`{name}` must be a non-negative whole number below 2⁶³, got {value!r}.",
     )
@@ -191,7 +189,7 @@ def permutation(seed, epoch, samples) -> np.ndarray:
 def checked_budget(batch, steps, epochs):
     wanted, other = ("steps", epochs) if batch is None else ("epochs", steps)
     given = steps if batch is None else epochs
-    refuse_unless(
+    require(
         given is not None and other is None,
         f"A {'full-batch' if batch is None else 'minibatch'} run is budgeted in {wanted}: give `{wanted}=…` alone.",
     )

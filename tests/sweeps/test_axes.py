@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saddlescope.refusal import Refusal
+from saddlescope.errors import InvalidInput
 from saddlescope.sweeps import crossed, grid, only, zipped
 from saddlescope.sweeps.axes import parse_axes, parse_values
 
@@ -34,7 +34,7 @@ def test_a_grid_is_the_product_and_a_zip_is_side_by_side():
     ],
 )
 def test_what_makes_no_grid_is_refused(make, sentence):
-    with pytest.raises(Refusal, match=sentence):
+    with pytest.raises(InvalidInput, match=sentence):
         make()
 
 
@@ -73,16 +73,16 @@ def test_a_filter_may_name_a_path():
      "1j == factor", "factor == ..."],
 )  # fmt: skip
 def test_a_filter_evaluates_nothing_else(text):
-    with pytest.raises(Refusal):
+    with pytest.raises(InvalidInput):
         only(POINTS, text)
 
 
 def test_a_misspelt_axis_is_refused_with_the_nearest():
-    with pytest.raises(Refusal, match=r"names 'facto'; the axes are factor, bs, N. Did you mean 'factor'\?"):
+    with pytest.raises(InvalidInput, match=r"names 'facto'; the axes are factor, bs, N. Did you mean 'factor'\?"):
         only(POINTS, "facto == 1")
-    with pytest.raises(Refusal, match="cannot be judged"):
+    with pytest.raises(InvalidInput, match="cannot be judged"):
         only(POINTS, "bs < 'a'")
-    with pytest.raises(Refusal, match="cannot be judged"):
+    with pytest.raises(InvalidInput, match="cannot be judged"):
         only(POINTS, "bs / 0 > 1")
 
 
@@ -90,6 +90,6 @@ def test_a_misspelt_axis_is_refused_with_the_nearest():
 def test_any_text_is_a_filter_or_refused(text):
     try:
         kept = only(POINTS, text)
-    except Refusal:
+    except InvalidInput:
         return
     assert all(p in POINTS for p in kept)

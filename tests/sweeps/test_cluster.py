@@ -9,7 +9,7 @@ import time
 import pytest
 
 from saddlescope import ONE_THREAD
-from saddlescope.refusal import Refusal
+from saddlescope.errors import InvalidInput
 from saddlescope.sweeps import Folder
 from saddlescope.sweeps.cluster import cluster_executor
 
@@ -90,13 +90,13 @@ def test_the_same_sweep_gives_the_same_bits_though_a_worker_dies(tmp_path, clust
 
 def test_no_scheduler_is_one_sentence(monkeypatch):
     monkeypatch.setattr("saddlescope.sweeps.cluster.WAIT", 1)
-    with pytest.raises(Refusal, match="No Dask scheduler answers at"), cluster_executor("tcp://127.0.0.1:9"):
+    with pytest.raises(InvalidInput, match="No Dask scheduler answers at"), cluster_executor("tcp://127.0.0.1:9"):
         pass
-    with pytest.raises(Refusal, match="No Dask scheduler answers at"), cluster_executor("nonsense://x"):
+    with pytest.raises(InvalidInput, match="No Dask scheduler answers at"), cluster_executor("nonsense://x"):
         pass
 
 
 def test_without_dask_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(Refusal, match=r"saddlescope\[cluster\]"), cluster_executor("tcp://127.0.0.1:9"):
+    with pytest.raises(InvalidInput, match=r"saddlescope\[cluster\]"), cluster_executor("tcp://127.0.0.1:9"):
         pass

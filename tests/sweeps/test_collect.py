@@ -14,12 +14,12 @@ from cases import minibatch_setting
 from sweep_jobs import Act, plan
 
 from saddlescope import load_results
+from saddlescope.errors import InvalidInput
 from saddlescope.observables import FullLoss
 from saddlescope.optimisers import GradientDescent, LossBelow
-from saddlescope.refusal import Refusal
 from saddlescope.results import each_run
 from saddlescope.sweeps import Folder, consolidate, grid, sweep
-from saddlescope.sweeps.conduct import Here, conduct
+from saddlescope.sweeps.scheduler import SerialExecutor, conduct
 from saddlescope.training import every, on_cut
 
 LRS = (0.05, 0.001, 50.0)
@@ -95,7 +95,7 @@ def test_the_table_has_a_row_a_run(saddlescope, stored, tmp_path):
 
 def test_what_is_missing_or_failed_is_said(saddlescope, tmp_path):
     folder = Folder(tmp_path / "s")
-    conduct(plan(6, {2: "raise"}), folder, Here(), quiet=True)
+    conduct(plan(6, {2: "raise"}), folder, SerialExecutor(), quiet=True)
     folder.shard(Act(4).name).unlink()
     shard = folder.shard(Act(5).name)
     shard.write_bytes(shard.read_bytes()[:-1])
@@ -129,7 +129,7 @@ def test_folders_are_simply_copied_together(saddlescope, tmp_path):
     for name, runs in (("a", range(3)), ("b", range(2, 5))):
         made = plan(5)
         some = type(made)(name, [p for p in made.points if p["seed"] in runs], made.job)
-        conduct(some, Folder(tmp_path / name), Here(), quiet=True)
+        conduct(some, Folder(tmp_path / name), SerialExecutor(), quiet=True)
     shutil.copytree(tmp_path / "b", tmp_path / "a", dirs_exist_ok=True)
     _, out, _ = saddlescope("collect", tmp_path / "a", "-o", tmp_path / "both.nc")
     assert "5 runs in" in out
@@ -142,7 +142,7 @@ def test_folders_are_simply_copied_together(saddlescope, tmp_path):
 
 
 def test_a_plan_that_was_changed_is_not_believed(saddlescope, tmp_path):
-    conduct(plan(2), Folder(tmp_path / "s"), Here(), quiet=True)
+    conduct(plan(2), Folder(tmp_path / "s"), SerialExecutor(), quiet=True)
     (file,) = (tmp_path / "s" / "plans").glob("*.json")
     file.write_text(file.read_text().replace('"seed": [0, 1]', '"seed": [1, 0]'))
     for command in ("collect", "ls", "verify"):
@@ -161,7 +161,7 @@ def test_what_cannot_be_collected_is_refused(saddlescope, tmp_path):
         status, _, err = saddlescope(*words)
         assert status == 2
         assert sentence in err
-    conduct(plan(2), Folder(tmp_path / "s"), Here(), quiet=True)
+    conduct(plan(2), Folder(tmp_path / "s"), SerialExecutor(), quiet=True)
     for words, sentence in (
         (("-o", "x.csv"), "NetCDF file"), (("--table", "x.xlsx"), ".csv or .parquet"),
         (("--where", "seed > 5"), "no whole run"), (("--where", "sed > 5"), "Did you mean 'seed'?"),
@@ -176,8 +176,8 @@ def test_kinds_that_differ_between_runs_are_refused(tmp_path):
     folder = Folder(tmp_path)
     for i, value in enumerate((1.0, "one")):
         folder.write(f"{i:020x}-0-v1", xr.Dataset({"value": ((), value)}), {})
-    with pytest.raises(Refusal, match="'value' is of different kinds"):
-        consolidate.consolidate(folder, consolidate.census(folder), tmp_path / "a.nc")
+    with pytest.raises(InvalidInput, match="'value' is of different kinds"):
+        consolidate.consolidate(folder, consolidate.folder_contents(folder), tmp_path / "a.nc")
 
 
 def test_looking_into_a_folder_does_not_wait_for_jax():

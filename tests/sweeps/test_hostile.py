@@ -9,15 +9,15 @@ import pytest
 from cases import minibatch_setting
 from test_packed import forged, npy, sealed
 
-from saddlescope import store
-from saddlescope.curves import read_curve
-from saddlescope.netcdf import read_netcdf
+from saddlescope.errors import InvalidInput
 from saddlescope.observables import FullLoss
-from saddlescope.packed import Damaged, read_packed, unpack, write_packed
-from saddlescope.refusal import Refusal
 from saddlescope.results import Layout
 from saddlescope.setting import Setting
-from saddlescope.shard import decoded
+from saddlescope.stages.read_curve import read_curve
+from saddlescope.storage import result_folder as store
+from saddlescope.storage.checked_npz import Damaged, read_checked, unpack, write_checked
+from saddlescope.storage.netcdf import read_netcdf
+from saddlescope.storage.run_file import decoded
 from saddlescope.sweeps import Folder
 from saddlescope.sweeps.plan import read_plan
 from saddlescope.training import every, train
@@ -49,12 +49,12 @@ def test_a_shard_whose_parts_do_not_fit_is_damaged(tmp_path, name):
     arrays, wrong = SHARDS[name]
     run = f"{0:020x}-0-v1"
     folder = Folder(tmp_path)
-    write_packed(folder.shard(run), LOSS, GOOD | {"name": run})
+    write_checked(folder.shard(run), LOSS, GOOD | {"name": run})
     assert folder.is_whole(run)
-    write_packed(folder.shard(run), arrays, GOOD | wrong | {"name": run})
+    write_checked(folder.shard(run), arrays, GOOD | wrong | {"name": run})
     assert not folder.is_whole(run)
     with pytest.raises(Damaged):
-        decoded(read_packed(folder.shard(run)), "it")
+        decoded(read_checked(folder.shard(run)), "it")
 
 
 def test_members_that_overlap_are_refused():
@@ -72,7 +72,7 @@ def test_members_that_overlap_are_refused():
             archive.filelist.append(info)
             archive.NameToInfo[info.filename] = info
         archive.comment = b"saddlescope sha256 " + b"0" * 64
-    with pytest.raises(Refusal, match="overlap"):
+    with pytest.raises(InvalidInput, match="overlap"):
         unpack(sealed(out.getvalue()[:-83]), "it")
 
 
@@ -80,13 +80,13 @@ def test_members_that_overlap_are_refused():
 def test_a_header_is_read_by_its_letter(header):
     text = header.encode().ljust(117) + b"\n"
     member = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
-    with pytest.raises(Refusal, match="does not begin as numpy's do"):
+    with pytest.raises(InvalidInput, match="does not begin as numpy's do"):
         unpack(forged({"about.json": b"{}", "a.npy": member}), "it")
 
 
 def test_codes_that_are_no_characters_are_refused():
     wild = np.array([0x110000], np.uint32).view("<U1")
-    with pytest.raises(Refusal, match="no text"):
+    with pytest.raises(InvalidInput, match="no text"):
         unpack(forged({"about.json": b"{}", "a.npy": npy(wild)}), "it")
 
 
@@ -94,7 +94,7 @@ def test_padding_does_not_fill_the_memory():
     layout = Layout()
     for shape in ((40_000, 0), (0, 40_000)):
         layout.add({"w": (("a", "b"), np.zeros(shape))})
-    with pytest.raises(Refusal, match="fill the memory"):
+    with pytest.raises(InvalidInput, match="fill the memory"):
         layout.block([])
 
 
@@ -117,9 +117,9 @@ def test_a_checkpoint_that_does_not_fit_is_damaged(tmp_path, name):
     run = Run(setting, (FullLoss(),), every(5, 40))
     run.advance()
     write_checkpoint(path, run)
-    arrays, about = read_packed(path)
+    arrays, about = read_checked(path)
     wrong = CHECKPOINTS[name] or {"state.0": arrays["state.0"].astype(int)}
-    write_packed(path, arrays | wrong, about)
+    write_checked(path, arrays | wrong, about)
     with pytest.raises(DamagedCheckpoint):
         train(setting, (FullLoss(),), every(5, 40), checkpoint=path)
 
@@ -154,14 +154,14 @@ def test_a_netcdf_file_leads_nowhere_else(tmp_path, make):
             file["x"] = np.arange(4.0)
     with h5py.File(tmp_path / "a.nc", "w") as file:
         make(file, str(secret))
-    with pytest.raises(Refusal, match=r"is a link|lie in another file"):
+    with pytest.raises(InvalidInput, match=r"is a link|lie in another file"):
         read_curve(tmp_path / "a.nc")
 
 
 def test_more_than_fits_is_refused(tmp_path):
     with h5py.File(tmp_path / "a.nc", "w") as file:
         file.create_dataset("loss", (10**12,), "f8", chunks=(10**6,), compression="gzip").make_scale("loss")
-    with pytest.raises(Refusal, match="is whole, but it holds more than"):
+    with pytest.raises(InvalidInput, match="is whole, but it holds more than"):
         read_netcdf(tmp_path / "a.nc")
 
 
@@ -170,16 +170,16 @@ def test_results_without_checksums_are_not_ours(tmp_path):
 
     tree = {name: xr.Dataset({"loss": ("run", [1.0])}) for name in ("measured", "predicted")}
     xr.DataTree.from_dict(tree).to_netcdf(tmp_path / "results.nc", engine="h5netcdf")
-    with pytest.raises(Refusal, match="carries no checksums"):
+    with pytest.raises(InvalidInput, match="carries no checksums"):
         store.load_results(tmp_path / "results.nc")
 
 
 def test_deep_json_is_refused(tmp_path):
     (tmp_path / store.VERDICTS).write_text("[" * 100_000)
-    with pytest.raises(Refusal, match="does not hold verdicts"):
+    with pytest.raises(InvalidInput, match="does not hold verdicts"):
         store.load_verdicts(tmp_path / store.VERDICTS)
     (tmp_path / store.MANIFEST).write_text("[" * 100_000)
-    with pytest.raises(Refusal, match="damaged"):
+    with pytest.raises(InvalidInput, match="damaged"):
         store.load_verdicts(tmp_path / store.VERDICTS)
 
 
@@ -191,19 +191,19 @@ def test_a_plan_with_odd_values_is_damaged(tmp_path, value):
     data = json.dumps({"title": "t", "axes": {"a": [value]}, "names": [f"{0:020x}-0-v1"]}).encode()
     path = tmp_path / f"{hashlib.sha256(data).hexdigest()[:20]}.json"
     path.write_bytes(data)
-    with pytest.raises(Refusal, match="damaged"):
+    with pytest.raises(InvalidInput, match="damaged"):
         read_plan(path)
 
 
 def test_a_file_does_not_choose_a_function_of_python():
     import logging
 
-    from saddlescope.identity import build, function_form
-    from saddlescope.tasks import GivenFunction
+    from saddlescope.serialization.identity import build, function_form
+    from saddlescope.tasks import FunctionTask
 
     form = Setting.from_json(minibatch_setting().to_json()).form()
-    task = GivenFunction(lambda x: x, samples=16).form() | {"function": function_form(logging.shutdown)}
-    with pytest.raises(Refusal, match="No imported function"):
+    task = FunctionTask(lambda x: x, samples=16).form() | {"function": function_form(logging.shutdown)}
+    with pytest.raises(InvalidInput, match="No imported function"):
         build(form | {"task": task})
 
 
@@ -213,5 +213,5 @@ def test_a_file_does_not_choose_a_function_of_python():
 )
 def test_csv_is_read_by_its_letter(tmp_path, text, sentence):
     (tmp_path / "a.csv").write_text(text)
-    with pytest.raises(Refusal, match=sentence):
+    with pytest.raises(InvalidInput, match=sentence):
         read_curve(tmp_path / "a.csv")

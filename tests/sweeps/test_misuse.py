@@ -4,10 +4,10 @@ import pytest
 from cases import linear_setting, minibatch_setting
 from sweep_jobs import plan
 
+from saddlescope.errors import InvalidInput
 from saddlescope.observables import FullLoss
-from saddlescope.refusal import Refusal
-from saddlescope.sweeps import Folder, carry_out, grid, sweep
-from saddlescope.sweeps.conduct import Here, conduct
+from saddlescope.sweeps import Folder, grid, run_plan, sweep
+from saddlescope.sweeps.scheduler import SerialExecutor, conduct
 from saddlescope.training import every
 
 
@@ -16,7 +16,7 @@ def setting(seed):
 
 
 def test_a_folder_that_workers_do_not_see_is_refused(tmp_path):
-    class Elsewhere(Here):
+    class Elsewhere(SerialExecutor):
         def submit(self, fn, folder, *args):
             return super().submit(fn, Folder(tmp_path / "another machine"), *args)
 
@@ -30,30 +30,30 @@ def test_a_bad_point_is_refused_before_the_first_run(tmp_path):
 
         return linear_setting(seed=seed, optimiser=GradientDescent(lr))
 
-    with pytest.raises(Refusal, match="Nothing can be run at lr = -1, seed = 0"):
+    with pytest.raises(InvalidInput, match="Nothing can be run at lr = -1, seed = 0"):
         sweep(some, grid(lr=(0.1, -1), seed=range(2)), folder=tmp_path)
     assert not (tmp_path / "runs").exists()
 
 
 def test_lambdas_run_but_are_not_kept(tmp_path):
-    from saddlescope.tasks import GivenFunction
+    from saddlescope.tasks import FunctionTask
 
     def curve(seed):
-        return minibatch_setting(task=GivenFunction(lambda x: x, samples=16), epochs=2, batch=4, seed=seed)
+        return minibatch_setting(task=FunctionTask(lambda x: x, samples=16), epochs=2, batch=4, seed=seed)
 
     assert sweep(curve, grid(seed=range(2)), quiet=True).sizes["run"] == 2
-    with pytest.raises(Refusal, match="cannot be stored: name the function"):
+    with pytest.raises(InvalidInput, match="cannot be stored: name the function"):
         sweep(curve, grid(seed=range(2)), folder=tmp_path)
 
 
 def test_failures_of_a_sweep_in_python_are_refused_with_the_first_reason():
-    with pytest.raises(Refusal, match=r"1 of 3 runs failed; the first, at seed = 1: ZeroDivisionError"):
-        carry_out(plan(3, {1: "raise"}), quiet=True)
+    with pytest.raises(InvalidInput, match=r"1 of 3 runs failed; the first, at seed = 1: ZeroDivisionError"):
+        run_plan(plan(3, {1: "raise"}), quiet=True)
 
 
 def test_an_axis_that_cannot_be_collected_is_refused_before_the_first_run(tmp_path):
     for name in ("loss", "full_loss", "finite", "saved", "two words"):
-        with pytest.raises(Refusal, match="An axis cannot be called"):
+        with pytest.raises(InvalidInput, match="An axis cannot be called"):
             sweep(lambda **p: setting(0), [{name: 1}], FullLoss(), every(5, 10), folder=tmp_path)
     assert not (tmp_path / "runs").exists()
 
@@ -70,16 +70,16 @@ def test_an_axis_that_cannot_be_collected_is_refused_before_the_first_run(tmp_pa
     ],
 )
 def test_misuse_in_python_is_one_sentence(call, sentence):
-    with pytest.raises(Refusal, match=sentence):
+    with pytest.raises(InvalidInput, match=sentence):
         call()
 
 
 def test_a_call_that_needs_every_run_tries_what_failed_before_again(tmp_path):
     """A failure that was mended, such as a bug in an observable, must not be remembered for ever."""
-    with pytest.raises(Refusal, match="1 of 3 runs failed"):
-        carry_out(plan(3, {1: "raise"}), tmp_path, quiet=True)
+    with pytest.raises(InvalidInput, match="1 of 3 runs failed"):
+        run_plan(plan(3, {1: "raise"}), tmp_path, quiet=True)
     folder, names = Folder(tmp_path), plan(3).names
     folder.record_failure(names[1], {"seed": 1}, "an old reason")
-    found = carry_out(plan(3), tmp_path, quiet=True)
+    found = run_plan(plan(3), tmp_path, quiet=True)
     assert found.sizes["run"] == 3
     assert names[1] not in folder.failures()

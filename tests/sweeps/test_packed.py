@@ -13,11 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from saddlescope import packed
-from saddlescope.atomic import atomic_write
-from saddlescope.packed import DIGITS, MARK, is_whole, pack, unpack
-from saddlescope.refusal import Refusal
-from saddlescope.shard import decoded, encoded
+from saddlescope.errors import InvalidInput
+from saddlescope.storage.checked_npz import DIGITS, MARK, is_whole, pack, read_checked, unpack, write_checked
+from saddlescope.storage.files import write_atomically
+from saddlescope.storage.run_file import decoded, encoded
 from saddlescope.training import train
 
 ARRAYS = {
@@ -121,14 +120,14 @@ def test_a_forged_file_is_refused_in_one_sentence(name):
     data = forged(members) if members else forged(bomb, zipfile.ZIP_DEFLATED)
     assert is_whole(data), "the checksum must not be what saves us here"
     tracemalloc.start()
-    with pytest.raises(Refusal, match="not a file of ours"):
+    with pytest.raises(InvalidInput, match="not a file of ours"):
         unpack(data, "it")
     assert tracemalloc.get_traced_memory()[1] < 50e6
     tracemalloc.stop()
 
 
 def test_objects_are_not_packed():
-    with pytest.raises(Refusal, match="Only numbers and text"):
+    with pytest.raises(InvalidInput, match="Only numbers and text"):
         pack({"a": np.zeros(2, complex)}, {})
 
 
@@ -147,24 +146,24 @@ def test_a_run_comes_back_as_it_was():
 def test_axes_that_do_not_fit_are_refused():
     arrays, about = encoded(xr.Dataset({"a": ("x", np.arange(3.0))}))
     for broken in ({"dims": {"a": ["x", "y"]}}, {"dims": {}}, {"dims": 3}, {"words": 1, "dims": {"b": []}}):
-        with pytest.raises(Refusal, match="do not agree"):
+        with pytest.raises(InvalidInput, match="do not agree"):
             decoded((arrays, about | broken), "it")
 
 
 def test_a_file_is_whole_or_not_there(tmp_path):
     target = tmp_path / "deep" / "file"
-    with pytest.raises(TypeError), atomic_write(target) as file:
+    with pytest.raises(TypeError), write_atomically(target) as file:
         file.write("no bytes")
     assert not list((tmp_path / "deep").iterdir())
-    packed.write_packed(target, {"a": np.ones(2)}, {})
-    assert packed.read_packed(target)[0]["a"].tolist() == [1, 1]
+    write_checked(target, {"a": np.ones(2)}, {})
+    assert read_checked(target)[0]["a"].tolist() == [1, 1]
     with pytest.raises(FileNotFoundError):  # an error of the disk is not damage
-        packed.read_packed(tmp_path / "nothing")
+        read_checked(tmp_path / "nothing")
 
 
 @given(st.binary(max_size=300))
 def test_any_bytes_are_refused(data):
-    with pytest.raises(Refusal):
+    with pytest.raises(InvalidInput):
         unpack(data, "it")
-    with pytest.raises(Refusal):
+    with pytest.raises(InvalidInput):
         unpack(sealed(data), "it")

@@ -10,7 +10,7 @@ import pytest
 from sweep_jobs import grow, pid, raise_odd, threads, unsendable, wait_for_end
 
 from saddlescope import ONE_THREAD
-from saddlescope.refusal import Refusal
+from saddlescope.errors import InvalidInput
 from saddlescope.sweeps.board import alive
 from saddlescope.sweeps.pool import WorkerLost, Workers
 
@@ -145,5 +145,5 @@ def test_stopping_while_workers_start_is_quick():
 
 
 def test_no_workers_are_refused():
-    with pytest.raises(Refusal, match="positive number of processes, got 0"):
+    with pytest.raises(InvalidInput, match="positive number of processes, got 0"):
         Workers(0)

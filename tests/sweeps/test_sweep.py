@@ -15,10 +15,10 @@ import pytest
 from cases import linear_setting, minibatch_setting
 from sweep_jobs import Act, plan
 
+from saddlescope.errors import InvalidInput
 from saddlescope.observables import FullLoss, Parameters
-from saddlescope.refusal import Refusal
 from saddlescope.sweeps import Folder, Workers, grid, sweep
-from saddlescope.sweeps.conduct import Here, conduct
+from saddlescope.sweeps.scheduler import SerialExecutor, conduct
 from saddlescope.training import every, train
 
 
@@ -32,26 +32,26 @@ def done(diary):
 
 def test_only_what_is_missing_is_done(tmp_path):
     folder, diary = Folder(tmp_path / "out"), tmp_path / "diary"
-    first = conduct(plan(5, diary=diary), folder, Here(), quiet=True)
+    first = conduct(plan(5, diary=diary), folder, SerialExecutor(), quiet=True)
     assert (first.done, first.already) == (5, 0)
-    second = conduct(plan(8, diary=diary), folder, Here(), quiet=True)
+    second = conduct(plan(8, diary=diary), folder, SerialExecutor(), quiet=True)
     assert (second.done, second.already) == (3, 5)
     assert sorted(done(diary)) == list(range(8))
 
 
 def test_long_runs_come_first(tmp_path):
-    conduct(plan(6, diary=tmp_path / "diary"), Folder(tmp_path / "out"), Here(), quiet=True)
+    conduct(plan(6, diary=tmp_path / "diary"), Folder(tmp_path / "out"), SerialExecutor(), quiet=True)
     assert done(tmp_path / "diary") == [5, 4, 3, 2, 1, 0]
 
 
 def test_a_damaged_shard_is_set_aside_and_done_again(tmp_path, capsys):
     folder = Folder(tmp_path)
-    conduct(plan(3), folder, Here(), quiet=True)
+    conduct(plan(3), folder, SerialExecutor(), quiet=True)
     shard = folder.shard(Act(1).name)
     data = bytearray(shard.read_bytes())
     data[len(data) // 2] ^= 4
     shard.write_bytes(data)
-    tally = conduct(plan(3), folder, Here())
+    tally = conduct(plan(3), folder, SerialExecutor())
     assert tally.damaged == [Act(1).name]
     assert tally.done == 1
     assert "set aside" in capsys.readouterr().err
@@ -61,9 +61,9 @@ def test_a_damaged_shard_is_set_aside_and_done_again(tmp_path, capsys):
 
 def test_a_shard_under_another_name_is_not_believed(tmp_path):
     folder = Folder(tmp_path)
-    conduct(plan(2), folder, Here(), quiet=True)
+    conduct(plan(2), folder, SerialExecutor(), quiet=True)
     folder.shard(Act(1).name).write_bytes(folder.shard(Act(0).name).read_bytes())
-    assert conduct(plan(2), folder, Here(), quiet=True).damaged == [Act(1).name]
+    assert conduct(plan(2), folder, SerialExecutor(), quiet=True).damaged == [Act(1).name]
 
 
 ACTS = {1: "raise", 3: "refuse", 4: "memory", 6: "diverge"}
@@ -71,7 +71,7 @@ ACTS = {1: "raise", 3: "refuse", 4: "memory", 6: "diverge"}
 
 def test_failures_are_recorded_and_do_not_stop_the_others(tmp_path):
     folder, diary = Folder(tmp_path / "out"), tmp_path / "diary"
-    tally = conduct(plan(8, ACTS, diary), folder, Here(), quiet=True)
+    tally = conduct(plan(8, ACTS, diary), folder, SerialExecutor(), quiet=True)
     assert tally.done == 5
     assert tally.diverged == 1
     reasons = {point["seed"]: reason for point, reason in tally.failed.values()}
@@ -81,23 +81,25 @@ def test_failures_are_recorded_and_do_not_stop_the_others(tmp_path):
     kept = folder.failures()[Act(1).name]
     assert "no such luck" in kept["details"]
     assert kept["point"] == {"seed": 1}
-    again = conduct(plan(8, ACTS, diary), folder, Here(), quiet=True)
+    again = conduct(plan(8, ACTS, diary), folder, SerialExecutor(), quiet=True)
     assert (again.done, len(again.failed)) == (0, 3), "a failure is not tried again by itself"
     assert len(done(diary)) == 8
-    mended = conduct(plan(8, {}, diary), folder, Here(), again=True, quiet=True)
+    mended = conduct(plan(8, {}, diary), folder, SerialExecutor(), again=True, quiet=True)
     assert (mended.done, mended.failed) == (3, {})
     assert not folder.failures()
     assert sorted(done(diary)[8:]) == [1, 3, 4]
 
 
 def test_too_many_failures_stop_the_sweep(tmp_path):
-    tally = conduct(plan(8, dict.fromkeys(range(8), "raise")), Folder(tmp_path), Here(), max_failures=3, quiet=True)
+    tally = conduct(
+        plan(8, dict.fromkeys(range(8), "raise")), Folder(tmp_path), SerialExecutor(), max_failures=3, quiet=True
+    )
     assert len(tally.failed) == 3
     assert "3 runs failed" in tally.stopped
 
 
 def test_a_full_disk_stops_the_sweep_and_blames_no_run(tmp_path):
-    tally = conduct(plan(8, {5: "full disk"}), Folder(tmp_path), Here(), quiet=True)
+    tally = conduct(plan(8, {5: "full disk"}), Folder(tmp_path), SerialExecutor(), quiet=True)
     assert "No space left" in tally.stopped
     assert tally.done == 2
     assert not tally.failed
@@ -124,7 +126,7 @@ def test_any_executor_gives_the_same_bits(tmp_path, kind):
     points = grid(seed=range(3))
     alone = [train(setting(**p), (FullLoss(),), every(5, 10), quiet=True) for p in points]
     executor = {
-        "here": Here, "threads": lambda: ThreadPoolExecutor(2), "ours": lambda: Workers(2),
+        "here": SerialExecutor, "threads": lambda: ThreadPoolExecutor(2), "ours": lambda: Workers(2),
         "processes": lambda: ProcessPoolExecutor(2, get_context("spawn")),
     }[kind]()  # fmt: skip
     with executor:
@@ -136,7 +138,7 @@ def test_any_executor_gives_the_same_bits(tmp_path, kind):
 
 
 def test_a_broken_executor_is_told_in_one_sentence(tmp_path):
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool, pytest.raises(Refusal, match="broke down"):
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool, pytest.raises(InvalidInput, match="broke down"):
         conduct(plan(3, {2: "die"}), Folder(tmp_path), pool, quiet=True)
 
 
@@ -161,7 +163,7 @@ def test_two_sweeps_in_one_folder_share_the_work(tmp_path):
 
 def test_an_error_of_the_disk_is_not_damage(tmp_path, monkeypatch):
     folder = Folder(tmp_path)
-    conduct(plan(2), folder, Here(), quiet=True)
+    conduct(plan(2), folder, SerialExecutor(), quiet=True)
 
     def unreadable(self):
         raise OSError(5, "Input/output error")
@@ -169,13 +171,13 @@ def test_an_error_of_the_disk_is_not_damage(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("pathlib.Path.read_bytes", unreadable)
         with pytest.raises(OSError, match="Input/output"):
-            conduct(plan(2), folder, Here(), quiet=True)
-    assert conduct(plan(2), folder, Here(), quiet=True).already == 2
+            conduct(plan(2), folder, SerialExecutor(), quiet=True)
+    assert conduct(plan(2), folder, SerialExecutor(), quiet=True).already == 2
 
 
 def test_a_shard_that_another_sweep_is_at_is_left_alone(tmp_path):
     folder, name = Folder(tmp_path), Act(0).name
-    conduct(plan(1), folder, Here(), quiet=True)
+    conduct(plan(1), folder, SerialExecutor(), quiet=True)
     good = folder.shard(name).read_bytes()
     folder.shard(name).write_bytes(good[:-3])
     with folder.lock(name) as ours:
@@ -190,10 +192,10 @@ def test_a_shard_that_another_sweep_is_at_is_left_alone(tmp_path):
 
 def test_an_old_failure_does_not_keep_a_damaged_run_from_being_done(tmp_path):
     folder, name = Folder(tmp_path), Act(0).name
-    conduct(plan(1), folder, Here(), quiet=True)
+    conduct(plan(1), folder, SerialExecutor(), quiet=True)
     folder.record_failure(name, {"seed": 0}, "long ago")
     folder.shard(name).write_bytes(b"nothing")
-    tally = conduct(plan(1), folder, Here(), quiet=True)
+    tally = conduct(plan(1), folder, SerialExecutor(), quiet=True)
     assert (tally.done, tally.failed) == (1, {})
     assert not folder.failures()
 
@@ -239,9 +241,9 @@ def test_a_long_run_that_is_killed_goes_on_from_its_checkpoint(tmp_path):
 
 def test_a_damaged_checkpoint_means_a_new_start(tmp_path):
     folder = Folder(tmp_path)
-    from saddlescope.sweeps import Training
+    from saddlescope.sweeps import TrainJob
 
-    partial = folder.partial(Training(setting(0)).name)
+    partial = folder.partial(TrainJob(setting(0)).name)
     partial.parent.mkdir(parents=True)
     partial.write_bytes(b"nothing good")
     assert sweep(setting, grid(seed=(0,)), folder=tmp_path, quiet=True).sizes["run"] == 1
@@ -249,7 +251,7 @@ def test_a_damaged_checkpoint_means_a_new_start(tmp_path):
 
 
 def test_status_and_journal_tell_what_happened(tmp_path):
-    conduct(plan(4, {2: "raise"}), Folder(tmp_path), Here(), quiet=True)
+    conduct(plan(4, {2: "raise"}), Folder(tmp_path), SerialExecutor(), quiet=True)
     (status,) = (tmp_path / "status").glob("*.json")
     facts = json.loads(status.read_text())
     assert facts["state"] == "finished"
@@ -257,5 +259,5 @@ def test_status_and_journal_tell_what_happened(tmp_path):
     events = [json.loads(line)["event"] for line in (tmp_path / "journal.jsonl").read_text().splitlines()]
     assert events.count("done") == 3
     assert events.count("failed") == 1
-    conduct(plan(4), Folder(tmp_path), Here(), quiet=True)
+    conduct(plan(4), Folder(tmp_path), SerialExecutor(), quiet=True)
     assert len(list((tmp_path / "status").glob("*.json"))) == 1

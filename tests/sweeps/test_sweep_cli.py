@@ -11,7 +11,7 @@ import time
 import pytest
 
 from saddlescope.sweeps import Folder
-from saddlescope.sweeps.board import Board, duration
+from saddlescope.sweeps.board import ProgressReporter, duration
 
 SMALL = """
 protocol = "valleys"
@@ -172,7 +172,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(file, tmp_path):
 
 
 def test_progress_on_a_terminal_and_off_it(capsys, tmp_path, monkeypatch):
-    board = Board("demo", tmp_path, total=4, work=10.0)
+    board = ProgressReporter("demo", tmp_path, total=4, work=10.0)
     assert board.left is None
     board.started -= 30
     board.finished(5.0)

@@ -2,14 +2,14 @@
 
 import pytest
 
-from saddlescope.named import valleys
+from saddlescope.errors import InvalidInput
 from saddlescope.nets import low_rank
 from saddlescope.observables import ChannelPartials, TestError
 from saddlescope.optimisers import GradientDescent, HalveOnStagnation, LearningRateBelow
-from saddlescope.refusal import Refusal
+from saddlescope.papers.valleys._protocol import valleys
 from saddlescope.setting import Setting
-from saddlescope.sweep_file import read_sweep, sweep_name
-from saddlescope.sweeps import Measuring
+from saddlescope.sweeps import MeasureJob
+from saddlescope.sweeps.file import read_sweep, sweep_name
 from saddlescope.tasks import cosine_sum
 from saddlescope.training import every, log_spaced, on_cut
 
@@ -90,7 +90,7 @@ def test_a_setting_written_out(file):
 def test_experiments_and_lists(file):
     plan = read_sweep(file('experiment = "simplicity.prop5"\n[axes]\nseed = "0..2"\ndimension = "2,3"\n'))
     job = plan.job(plan.points[0])
-    assert isinstance(job, Measuring)
+    assert isinstance(job, MeasureJob)
     assert dict(job.point) == {"seed": 0, "dimension": 2}
     listed = read_sweep(file(PROTOCOL.split("[axes]")[0] + """
 [[points]]
@@ -151,19 +151,19 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_what_a_file_cannot_say_is_refused_in_one_sentence(file, name):
     text, sentence = BAD[name]
-    with pytest.raises(Refusal, match=sentence) as caught:
+    with pytest.raises(InvalidInput, match=sentence) as caught:
         read_sweep(file(text)).surveyed  # noqa: B018
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["../x", "/etc/x", "a/b", "..", ".hidden", "", "a\\u0000b", "x" * 200])
 def test_a_name_cannot_leave_the_output_folder(file, name):
-    with pytest.raises(Refusal, match="one word"):
+    with pytest.raises(InvalidInput, match="one word"):
         sweep_name(file(f'name = "{name}"\n'))
 
 
 def test_the_folder_is_named_by_the_file(file, tmp_path):
     assert sweep_name(file(SETTING)) == "a_sweep"
     assert sweep_name(file('name = "b.2"\n' + SETTING)) == "b.2"
-    with pytest.raises(Refusal, match="There is no sweep file"):
+    with pytest.raises(InvalidInput, match="There is no sweep file"):
         read_sweep(tmp_path / "nothing.toml")

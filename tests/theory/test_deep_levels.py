@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from cases import linear_setting
 
+from saddlescope.errors import InvalidInput
 from saddlescope.nets import DeepUnits, Identity, Neuron
 from saddlescope.papers.simplicity import fig5
-from saddlescope.refusal import Refusal
 from saddlescope.theory import DeepLevels
 
 
@@ -29,16 +29,16 @@ def test_which_layer_recruits_is_told_by_the_level():
 
 @pytest.mark.parametrize("wrong", [(), ((0, 1),), ((1, 1.5),)])
 def test_widths_are_positive_whole_numbers(wrong):
-    with pytest.raises(Refusal, match="widths"):
+    with pytest.raises(InvalidInput, match="widths"):
         DeepLevels(wrong)
 
 
 def test_a_width_for_each_layer():
     setting = linear_setting(net=DeepUnits(4, Neuron(Identity()), (3, 3), 0.1))
-    with pytest.raises(Refusal, match="Give 3 widths"):
+    with pytest.raises(InvalidInput, match="Give 3 widths"):
         DeepLevels(((1, 1),))(setting)
 
 
 def test_of_deep_nets_alone():
-    with pytest.raises(Refusal, match="deep nets"):
+    with pytest.raises(InvalidInput, match="deep nets"):
         DeepLevels()(linear_setting())

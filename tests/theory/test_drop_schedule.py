@@ -8,9 +8,9 @@ from scipy.integrate import solve_ivp
 from scipy.stats import ortho_group
 from theory.descent import COVARIANCE, EYE2, descend_linear, fastest_falls, linear_setting, passes
 
+from saddlescope.errors import InvalidInput
 from saddlescope.nets import Neuron, Tanh, Units
 from saddlescope.optimisers import Adam, GradientDescent, GradientFlow, StepDecay
-from saddlescope.refusal import Refusal
 from saddlescope.tasks import LinearTeacher, Points
 from saddlescope.theory import DropSchedule
 
@@ -105,12 +105,12 @@ def test_small_learning_rates_tend_to_the_flow(seed):
 
 @pytest.mark.parametrize("covariance", [COVARIANCE, ((1, 0.1), (0.1, 2))])
 def test_refuses_moments_that_do_not_commute(covariance):
-    with pytest.raises(Refusal, match="do not commute"):
+    with pytest.raises(InvalidInput, match="do not commute"):
         DropSchedule()(linear_setting(((1, 0), (0, 0.5)), covariance))
 
 
 def test_refuses_a_draw_of_white_data():
-    with pytest.raises(Refusal, match="do not commute"):
+    with pytest.raises(InvalidInput, match="do not commute"):
         DropSchedule()(linear_setting(task=LinearTeacher(((1, 0), (0, 0.5)), EYE2, samples=1000)))
 
 
@@ -127,7 +127,7 @@ def test_takes_a_draw_for_an_identity_teacher():
     dict(task=LinearTeacher(EYE2, COVARIANCE, samples=64), batch=8, steps=None, epochs=10),
 ], ids=["momentum", "clipping", "Adam", "flow", "schedule", "minibatch"])  # fmt: skip
 def test_refuses_other_ways_to_step(change):
-    with pytest.raises(Refusal, match="full-batch gradient descent"):
+    with pytest.raises(InvalidInput, match="full-batch gradient descent"):
         DropSchedule()(linear_setting(**change))
 
 
@@ -138,19 +138,19 @@ def test_refuses_what_linear_modes_refuse():
         linear_setting(units=1),
         linear_setting(task=task, net=Units(4, Neuron(Tanh()), 0.1)),
     ):
-        with pytest.raises(Refusal):
+        with pytest.raises(InvalidInput):
             DropSchedule()(setting)
 
 
 def test_a_mode_that_leaks_into_inputs_without_target_is_refused():
     """Σ_yx = (1, 1), Σ_xx = (1 1; 1 4): rᵀ Σ_xx r is one number, so 'diagonal', but r is no axis of Σ_xx. 6 % off."""
-    with pytest.raises(Refusal, match="do not commute"):
+    with pytest.raises(InvalidInput, match="do not commute"):
         DropSchedule()(linear_setting(((1, 0),), COVARIANCE, steps=1500))
 
 
 def test_modes_that_tie_are_refused():
     """White data and W* = I: the modes have no order, and the basis of the decomposition is nobody's choice."""
-    with pytest.raises(Refusal, match="tie"):
+    with pytest.raises(InvalidInput, match="tie"):
         DropSchedule()(linear_setting(EYE2, EYE2))
 
 
@@ -166,5 +166,5 @@ def test_few_units_which_the_modes_share(seed):
 
 def test_refuses_initial_weights_that_are_not_small():
     """a0 > a∞: the logarithm of a negative number."""
-    with pytest.raises(Refusal):
+    with pytest.raises(InvalidInput):
         DropSchedule()(linear_setting(scale=1.0))

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from theory.numpy_units import SIGMA, gradient, largest, outputs
 
+from saddlescope.errors import InvalidInput
 from saddlescope.nets import Neuron, Tanh, Units
-from saddlescope.refusal import Refusal
 from saddlescope.theory import data_with_fixed_point
 
 
@@ -48,7 +48,7 @@ def test_refuses_samples_that_leave_no_residual():
     rng = np.random.default_rng(0)
     net = Units(2, Neuron(Tanh()), 1.0)  # 2 units × (3 inputs + 2 outputs) = 10 parameters
     params = net.init(rng, 3, 2)
-    with pytest.raises(Refusal, match="10 outputs leave no residual free of 10 parameters"):
+    with pytest.raises(InvalidInput, match="10 outputs leave no residual free of 10 parameters"):
         data_with_fixed_point(net, params, rng.standard_normal((5, 3)), rng)
     data = data_with_fixed_point(net, params, rng.standard_normal((6, 3)), rng)
     assert np.linalg.norm(np.asarray(data.y) - outputs(Tanh, params, np.asarray(data.x))) > 1e-3

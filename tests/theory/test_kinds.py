@@ -9,9 +9,9 @@ import pytest
 from cases import relu_setting
 from scipy.optimize import minimize
 
-from saddlescope.nets import GivenUnit, Identity, Neuron, ReLU, Sigmoid, Sin, Square, Tanh, Units, low_rank
+from saddlescope.errors import InvalidInput
+from saddlescope.nets import CustomUnit, Identity, Neuron, ReLU, Sigmoid, Sin, Square, Tanh, Units, low_rank
 from saddlescope.observables import Parameters
-from saddlescope.refusal import Refusal
 from saddlescope.tasks import Samples
 from saddlescope.theory import (
     Equal,
@@ -27,9 +27,9 @@ from saddlescope.theory import (
     relax,
     saddle,
 )  # fmt: skip
-from saddlescope.theory.kinds.constraint import onto_product
-from saddlescope.theory.kinds.kind import stacked
-from saddlescope.theory.kinds.span import without
+from saddlescope.theory.relations.constraint import onto_product
+from saddlescope.theory.relations.kind import stacked
+from saddlescope.theory.relations.span import without
 from saddlescope.training import every, train
 
 WAYS = {"equal": (Tanh(), Equal(0.3)), "silent": (Square(), Silent()), "rays": (ReLU(), Rays(0.7, 0.4)),
@@ -243,22 +243,22 @@ def test_refusals():
         "between 1 and 3; got 0": lambda: manifold_residual(params, Rays(), 0),
         "not all be zero": lambda: nearest_embedded(net, {n: 0 * w for n, w in params.items()}, data, 1, 2, 1),
         "two-layer nets": lambda: nearest_embedded(low_rank(2, 1, 4), params, data, 1, 2, 1),
-        "gives zero": lambda: properties(GivenUnit(lambda x, u: 0 * x[0]), 2),
+        "gives zero": lambda: properties(CustomUnit(lambda x, u: 0 * x[0]), 2),
         "at least one": lambda: embed({"u": np.zeros((0, 2)), "v": np.zeros((0, 1))}, 3, Silent()),
         "a row for each unit": lambda: reduce({"u": np.ones((3, 2)), "v": np.ones((2, 1))}, Silent(), 1),
         "finite": lambda: manifold_residual({"u": np.full((3, 2), np.nan), "v": np.ones((3, 1))}, Span(), 1),
         r"\{'u'": lambda: reduce([1, 2], Silent(), 1),
         "no unit 1.5": lambda: embed(params, 5, Rays(unit=1.5)),
         "3 units of 2 inner": lambda: nearest_embedded(net, {n: w[:2] for n, w in params.items()}, data, 1, 2, 1),
-        "power 0.33": lambda: properties(GivenUnit(lambda x, u: jnp.cbrt(u @ x)), 2),
+        "power 0.33": lambda: properties(CustomUnit(lambda x, u: jnp.cbrt(u @ x)), 2),
         "`unit` must be": lambda: properties(Square(), 2),
         "positive whole": lambda: properties(Neuron(Square()), 0),
         "not all numbers": lambda: saddle(net, {n: w / 0 for n, w in params.items()}, data),
     }
     for words, call in cases.items():
-        with np.errstate(divide="ignore"), pytest.raises(Refusal, match=words):
+        with np.errstate(divide="ignore"), pytest.raises(InvalidInput, match=words):
             call()
-    with pytest.raises(Refusal, match="2 units are fewer than the 3"):
+    with pytest.raises(InvalidInput, match="2 units are fewer than the 3"):
         embed(params, 2, Silent())
-    with pytest.raises(Refusal, match="between 1 and 3"):
+    with pytest.raises(InvalidInput, match="between 1 and 3"):
         reduce(params, Silent(), 4)

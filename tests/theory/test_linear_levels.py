@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from theory.descent import COVARIANCE, EYE2, descend_linear, linear_setting, random_problem, waits_at
 
+from saddlescope.errors import InvalidInput
 from saddlescope.nets import Neuron, Tanh, Units
-from saddlescope.refusal import Refusal
 from saddlescope.tasks import LinearTeacher, Points
 from saddlescope.theory import LinearLevels
 
@@ -103,7 +103,7 @@ def test_a_net_that_learns_modes_in_another_order_waits_above_the_level():
 
 
 def test_refuses_a_net_that_is_not_linear():
-    with pytest.raises(Refusal, match="linear nets"):
+    with pytest.raises(InvalidInput, match="linear nets"):
         LinearLevels()(
             linear_setting(task=LinearTeacher(EYE2, COVARIANCE, samples=8), net=Units(4, Neuron(Tanh()), 0.1))
         )

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 from theory.descent import linear_setting, random_problem
 
+from saddlescope.errors import InvalidInput
 from saddlescope.nets import Neuron, Tanh, Units
-from saddlescope.refusal import Refusal
 from saddlescope.tasks import LinearTeacher
 from saddlescope.theory.linear_modes import linear_modes
 
@@ -50,17 +50,17 @@ def test_tied_modes_are_all_that_grows():
     (((0, 0), (0, 0)), ((1, 0), (0, 1))),
 ], ids=["one", "rank one of two", "none"])  # fmt: skip
 def test_refuses_a_mode_that_never_escapes(matrix, covariance):
-    with pytest.raises(Refusal, match="never escapes"):
+    with pytest.raises(InvalidInput, match="never escapes"):
         linear_modes(linear_setting(matrix, covariance))
 
 
 def test_refuses_fewer_units_than_modes():
-    with pytest.raises(Refusal, match="1 unit cannot learn 2 modes"):
+    with pytest.raises(InvalidInput, match="1 unit cannot learn 2 modes"):
         linear_modes(linear_setting(units=1))
     linear_modes(linear_setting(units=2))
 
 
 def test_refuses_a_net_that_is_not_linear():
     task = LinearTeacher(((1, 0), (0, 1)), ((1, 0), (0, 1)), samples=8)
-    with pytest.raises(Refusal, match="linear nets"):
+    with pytest.raises(InvalidInput, match="linear nets"):
         linear_modes(linear_setting(task=task, net=Units(4, Neuron(Tanh()), 0.1)))

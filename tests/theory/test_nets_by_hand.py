@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from saddlescope.nets import (
+    ConvUnit,
     DeepUnits,
     Identity,
-    Kernel,
     LinearHead,
     LinearTransformer,
     MergedHead,
@@ -86,7 +86,7 @@ def test_merged_key_and_query(contexts):
 @pytest.mark.parametrize(("activation", "sigma"), [(Identity(), lambda z: z), (ReLU(), lambda z: np.maximum(z, 0))])
 def test_convolution(activation, sigma):
     """Eq. 66 and 68: a kernel of two, stride two, and a weight for each place."""
-    net, x = Units(HEADS, Kernel(2, activation), 1.0), np.random.default_rng(0).standard_normal((6, 4))
+    net, x = Units(HEADS, ConvUnit(2, activation), 1.0), np.random.default_rng(0).standard_normal((6, 4))
     params = made(net, 4)
     expected = [
         sum(v @ sigma(np.array([u @ r[:2], u @ r[2:]])) for u, v in zip(params["u"], params["v"], strict=True))

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from theory.descent import COVARIANCE, EYE2, descend_linear, linear_setting, random_problem
 
+from saddlescope.errors import InvalidInput
 from saddlescope.nets import Neuron, Tanh, Units
 from saddlescope.optimisers import GradientDescent
-from saddlescope.refusal import Refusal
 from saddlescope.tasks import LinearTeacher, Points
 from saddlescope.theory import ReducedWidth
 
@@ -86,5 +86,5 @@ def test_refuses_what_it_does_not_cover():
         ("without momentum", linear_setting(optimiser=GradientDescent(0.01, momentum=0.9))),
         ("full-batch", linear_setting(task=task, batch=8, steps=None, epochs=10)),
     ):
-        with pytest.raises(Refusal, match=sentence):
+        with pytest.raises(InvalidInput, match=sentence):
             ReducedWidth()(setting)

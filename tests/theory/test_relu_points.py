@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from theory.descent import descend_relu, passes, relu_setting, waits_at
 
+from saddlescope.errors import InvalidInput
 from saddlescope.nets import Neuron, ReLU, Tanh, Units
 from saddlescope.optimisers import GradientDescent
-from saddlescope.refusal import Refusal
 from saddlescope.setting import Setting
 from saddlescope.tasks import LinearTeacher, Points
 from saddlescope.theory import OrthogonalPoints
@@ -54,34 +54,34 @@ def test_the_net_waits_at_the_levels(x, y):
 
 
 def test_refuses_points_that_are_not_orthogonal():
-    with pytest.raises(Refusal, match="not orthogonal"):
+    with pytest.raises(InvalidInput, match="not orthogonal"):
         OrthogonalPoints()(relu_setting(((1, 0), (0.001, 1)), ((1,), (-1,))))
 
 
 def test_refuses_more_points_than_inputs():
-    with pytest.raises(Refusal, match="not orthogonal"):
+    with pytest.raises(InvalidInput, match="not orthogonal"):
         OrthogonalPoints()(relu_setting(((1, 0), (0, 1), (1, 1)), ((1,), (-1,), (1,))))
 
 
 def test_refuses_a_target_of_zero():
-    with pytest.raises(Refusal, match="target of zero"):
+    with pytest.raises(InvalidInput, match="target of zero"):
         OrthogonalPoints()(relu_setting(PAPER[0], ((1,), (0,))))
 
 
 @pytest.mark.parametrize("net", [Units(50, Neuron(ReLU(), bias=True), 1e-6), Units(50, Neuron(Tanh()), 1e-6)])
 def test_refuses_other_nets(net):
-    with pytest.raises(Refusal, match="ReLU units without bias"):
+    with pytest.raises(InvalidInput, match="ReLU units without bias"):
         OrthogonalPoints()(Setting(Points(*PAPER), net, GradientDescent(0.01), steps=10))
 
 
 def test_refuses_several_outputs():
-    with pytest.raises(Refusal, match="one output"):
+    with pytest.raises(InvalidInput, match="one output"):
         OrthogonalPoints()(relu_setting(PAPER[0], ((1, 2), (-1, 1))))
 
 
 def test_refuses_a_teacher_s_samples():
     task = LinearTeacher(((1, 0),), ((1, 0), (0, 1)), samples=2)
-    with pytest.raises(Refusal, match="not orthogonal"):
+    with pytest.raises(InvalidInput, match="not orthogonal"):
         OrthogonalPoints()(Setting(task, Units(50, Neuron(ReLU()), 1e-6), GradientDescent(0.01), steps=10))
 
 
@@ -90,7 +90,7 @@ def test_refuses_a_teacher_s_samples():
     dict(optimiser=GradientDescent(0.01), batch=1, epochs=10),
 ], ids=["momentum", "minibatch"])  # fmt: skip
 def test_refuses_other_ways_to_step(change):
-    with pytest.raises(Refusal, match="full-batch gradient descent"):
+    with pytest.raises(InvalidInput, match="full-batch gradient descent"):
         OrthogonalPoints()(Setting(Points(*PAPER), Units(50, Neuron(ReLU()), 1e-6), **change))
 
 
@@ -103,7 +103,7 @@ def test_refuses_other_ways_to_step(change):
 ], ids=["two points", "three points"])  # fmt: skip
 def test_points_with_targets_of_the_same_sign(x, y):
     """A unit active at both grows at √(s₁² + s₂²), towards both at once: the later point comes 50–65 % early."""
-    with pytest.raises(Refusal):
+    with pytest.raises(InvalidInput):
         predict(relu_setting(x, y, steps=2500))
 
 
@@ -113,7 +113,7 @@ def test_a_unit_that_is_not_active_never_grows():
     start = setting.initial()
     assert start["u"] @ (1, 0.5) < 0 < start["v"][0, 0] + start["u"] @ (1, 0.5) / np.sqrt(1.25)
     assert half_strengths(setting)[0] == np.inf
-    with pytest.raises(Refusal, match="never learned"):
+    with pytest.raises(InvalidInput, match="never learned"):
         OrthogonalPoints()(setting)
 
 
@@ -125,10 +125,10 @@ def test_one_point_is_as_good_as_a_linear_mode(seed):
 
 
 def test_refuses_an_input_of_zero():
-    with pytest.raises(Refusal):
+    with pytest.raises(InvalidInput):
         OrthogonalPoints()(relu_setting(((1, 0), (0, 0)), ((1,), (-1,))))
 
 
 def test_refuses_initial_weights_that_are_not_small():
-    with pytest.raises(Refusal):
+    with pytest.raises(InvalidInput):
         OrthogonalPoints()(relu_setting(*PAPER, scale=1.0))

@@ -4,16 +4,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from saddlescope.nets import Cube, Identity, Kernel, LinearHead, MergedHead, Neuron, Square, Units
+from saddlescope.errors import InvalidInput
+from saddlescope.nets import ConvUnit, Cube, Identity, LinearHead, MergedHead, Neuron, Square, Units
 from saddlescope.optimisers import GradientDescent
-from saddlescope.refusal import Refusal
 from saddlescope.setting import Setting
 from saddlescope.tasks import LinearTeacher, Moments, Samples, Teacher
 from saddlescope.training import train
 
 UNITS = {
     "linear": (Neuron(Identity()), 3, 2), "quadratic": (Neuron(Square()), 3, 2), "cubic": (Neuron(Cube()), 2, 1),
-    "kernel": (Kernel(2, Identity(), 1), 5, 1), "head": (LinearHead(2, 2), 12, 1), "merged": (MergedHead(2), 12, 1),
+    "kernel": (ConvUnit(2, Identity(), 1), 5, 1), "head": (LinearHead(2, 2), 12, 1), "merged": (MergedHead(2), 12, 1),
 }  # fmt: skip
 
 
@@ -51,5 +51,5 @@ def test_a_population_of_another_power_is_refused():
     setting = Setting(
         LinearTeacher(((1, 0),), ((1, 0), (0, 1))), Units(3, Neuron(Square()), 0.1), GradientDescent(0.01), steps=3
     )
-    with pytest.raises(Refusal, match="moments of x\\^1, but these units see x\\^2"):
+    with pytest.raises(InvalidInput, match="moments of x\\^1, but these units see x\\^2"):
         train(setting)

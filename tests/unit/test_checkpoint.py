@@ -12,9 +12,9 @@ from cases import linear_setting, minibatch_setting
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from saddlescope.errors import InvalidInput
 from saddlescope.observables import FullLoss, GradientNorm, Parameters
 from saddlescope.optimisers import Adam, GradientDescent
-from saddlescope.refusal import Refusal
 from saddlescope.training import engine_for, every, jax_loop, on_cut, train
 
 
@@ -107,11 +107,11 @@ def test_bits_do_not_depend_on_where_a_run_is_cut(pieces):
 def test_checkpoints_of_others_and_damaged_ones_are_refused(tmp_path):
     path = tmp_path / "run.npz"
     train(linear_setting(), checkpoint=path)
-    with pytest.raises(Refusal, match="belongs to another setting"):
+    with pytest.raises(InvalidInput, match="belongs to another setting"):
         train(linear_setting(seed=1), checkpoint=path)
     for changed in (dict(observe=(FullLoss(),)), dict(save_at=every(10, 20))):
-        with pytest.raises(Refusal, match="belongs to another setting"):
+        with pytest.raises(InvalidInput, match="belongs to another setting"):
             train(linear_setting(), checkpoint=path, **changed)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    with pytest.raises(Refusal, match="damaged"):
+    with pytest.raises(InvalidInput, match="damaged"):
         train(linear_setting(), checkpoint=path)

@@ -5,8 +5,8 @@ import pytest
 import xarray as xr
 
 from saddlescope.claims import (
+    CheckResult,
     Claim,
-    Finding,
     curve,
     drop_steps,
     drops,
@@ -140,8 +140,8 @@ def test_only_restricts_and_a_claim_about_no_run_is_left_out():
 
 def test_a_note_is_shown_where_a_claim_fails_and_only_there():
     results = results_of(made())
-    failing = Claim("So.", "here", lambda r: Finding(False, "no"), note="because")
-    holding = Claim("So.", "here", lambda r: Finding(True, "yes"), note="because")
+    failing = Claim("So.", "here", lambda r: CheckResult(False, "no"), note="because")
+    holding = Claim("So.", "here", lambda r: CheckResult(True, "yes"), note="because")
     assert "Why: because" in str(judge([failing], results)[0])
     assert "because" not in str(judge([holding], results)[0])
 

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from saddlescope import store
+from saddlescope.storage import result_folder as store
 
 
 def staircase(n=400):
@@ -18,7 +18,7 @@ def staircase(n=400):
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
-    from saddlescope.report.folder import run_to_folder
+    from saddlescope.workflows.run_experiment import run_to_folder
 
     return run_to_folder("simplicity.fig1d", "quick", {}, tmp_path_factory.mktemp("out"))[0]
 
@@ -153,7 +153,7 @@ def test_an_axis_of_ones_own_is_judged_where_it_can_be(saddlescope):
 
 
 def test_ctrl_c_is_a_sentence_too(saddlescope, monkeypatch):
-    from saddlescope.report import folder
+    from saddlescope.workflows import run_experiment as folder
 
     def stop(*_):
         raise KeyboardInterrupt

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from cases import linear_setting, random_feature_setting
 
+from saddlescope.errors import InvalidInput
 from saddlescope.nets import MuP, Tanh, low_rank
 from saddlescope.observables import (
     ChannelPartials,
@@ -27,9 +28,8 @@ from saddlescope.observables import (
     odd_share,
 )
 from saddlescope.optimisers import StepDecay
-from saddlescope.refusal import Refusal
-from saddlescope.tasks import Chirp, GivenArrays, GivenFunction, cosine
-from saddlescope.training import SaveAt, every, on_cut, reread, reread_checkpoint, snapshot_at, train
+from saddlescope.tasks import ArrayTask, Chirp, FunctionTask, cosine
+from saddlescope.training import SaveAt, every, observe_checkpoint, observe_saved, on_cut, snapshot_at, train
 
 X = np.linspace(-1, 1, 1000)
 
@@ -168,9 +168,7 @@ def test_sharpness_is_the_top_eigenvalue_of_the_hessian():
 def test_sharpness_of_a_few_samples_is_not_invented(samples, precision):
     """Few samples, few directions of curvature: Lanczos runs out of them long before its thirty steps."""
     x = np.linspace(-0.5, 0.5, samples + 1)[1:]
-    setting = random_feature_setting(
-        task=GivenArrays(x, np.cos(x)), net=low_rank(2, 1, 24), batch=1, precision=precision
-    )
+    setting = random_feature_setting(task=ArrayTask(x, np.cos(x)), net=low_rank(2, 1, 24), batch=1, precision=precision)
     found = measure((Sharpness(),), snapshot_at(setting, {}, 0, 0.01))
     top = np.linalg.eigvalsh(dense_hessian(setting, setting.initial()))[-1]
     assert found["sharpness_top"] == pytest.approx(top, rel=1e-4)
@@ -229,43 +227,43 @@ def test_what_is_stored_has_the_time_and_rate_of_the_instant(make, tmp_path):
     start = setting.optimiser.lr
     assert run["clock_tick"].values.tolist() == [0, 5, 10]
     np.testing.assert_allclose(run["clock_lr"].values, [start, start, start / 2])
-    again = reread(run, Clock())
+    again = observe_saved(run, Clock())
     np.testing.assert_array_equal(again["clock_tick"], run["clock_tick"])
     np.testing.assert_array_equal(again["clock_lr"], run["clock_lr"])
-    last = reread_checkpoint(tmp_path / "c.npz", setting, Clock())
+    last = observe_checkpoint(tmp_path / "c.npz", setting, Clock())
     assert (last["clock_tick"], last["clock_lr"]) == (10, run["clock_lr"].values[-1])
 
 
 def test_a_setting_that_cannot_be_rebuilt_is_given():
-    setting = random_feature_setting(task=GivenFunction(lambda x: x**2, 30), epochs=3)
+    setting = random_feature_setting(task=FunctionTask(lambda x: x**2, 30), epochs=3)
     run = train(setting, (TestError(), Parameters()))
-    with pytest.raises(Refusal, match="lambda"):
-        reread(run, TestError())
-    assert reread(run, TestError(), setting)["test_error"].values == run["test_error"].values
-    with pytest.raises(Refusal, match="not the run's own"):
-        reread(run, TestError(), setting.but(budget=4))
+    with pytest.raises(InvalidInput, match="lambda"):
+        observe_saved(run, TestError())
+    assert observe_saved(run, TestError(), setting)["test_error"].values == run["test_error"].values
+    with pytest.raises(InvalidInput, match="not the run's own"):
+        observe_saved(run, TestError(), setting.replace(budget=4))
 
 
 def test_what_cannot_be_read_is_found_out_before_training():
-    with pytest.raises(Refusal, match="two channels or more"):
+    with pytest.raises(InvalidInput, match="two channels or more"):
         train(random_feature_setting(epochs=10**9, stop=()), LogRatios(block=2))
 
 
 def test_a_checkpoint_can_be_read_without_training_on(tmp_path):
     setting = random_feature_setting(epochs=8, optimiser=random_feature_setting().optimiser)
     run = train(setting, TestError(), checkpoint=tmp_path / "c.npz")
-    again = reread_checkpoint(tmp_path / "c.npz", setting, (TestError(), SymmetryDefect(11)))
+    again = observe_checkpoint(tmp_path / "c.npz", setting, (TestError(), SymmetryDefect(11)))
     assert again["test_error"] == run["test_error"].values[-1]
-    with pytest.raises(Refusal, match="another setting"):
-        reread_checkpoint(tmp_path / "c.npz", random_feature_setting(epochs=9), TestError())
-    with pytest.raises(Refusal, match="no checkpoint"):
-        reread_checkpoint(tmp_path / "none.npz", setting, TestError())
+    with pytest.raises(InvalidInput, match="another setting"):
+        observe_checkpoint(tmp_path / "c.npz", random_feature_setting(epochs=9), TestError())
+    with pytest.raises(InvalidInput, match="no checkpoint"):
+        observe_checkpoint(tmp_path / "none.npz", setting, TestError())
 
 
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: TestError()(snapshot(task=GivenArrays(X[:30], X[:30]))[1]), "not a Curve"),
+        (lambda: TestError()(snapshot(task=ArrayTask(X[:30], X[:30]))[1]), "not a Curve"),
         (lambda: ResidualAmplitudes()(snapshot(task=Chirp(2, 1, 30))[1]), "by `modes`"),
         (lambda: LogRatios(block=2)(snapshot()[1]), "two channels or more"),
         (lambda: LogRatios(block=9)(snapshot()[1]), "blocks 0 to 2"),
@@ -274,7 +272,7 @@ def test_a_checkpoint_can_be_read_without_training_on(tmp_path):
         (lambda: TestError(seed=-1), "non-negative whole number or None"),
         (lambda: MinimaCounts("paper"), "PaperMinima() or ProminentMinima()"),
         (lambda: MinimaCounts(PaperMinima(), precision="half"), "'float32' or 'float64'"),
-        (lambda: ChannelPartials()(snapshot(task=GivenArrays(np.ones((30, 2)), X[:30]))[1]), "along one input"),
+        (lambda: ChannelPartials()(snapshot(task=ArrayTask(np.ones((30, 2)), X[:30]))[1]), "along one input"),
         (lambda: every(1.5, 10), "positive whole number of ticks, got 1.5"),
         (lambda: SaveAt((1.5,)), "whole numbers of ticks"),
         (lambda: Sharpness(1), "above 1"),
@@ -283,7 +281,7 @@ def test_a_checkpoint_can_be_read_without_training_on(tmp_path):
     ],
 )
 def test_what_cannot_be_read_is_refused(make, said):
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(InvalidInput) as refused:
         make()
     assert said in str(refused.value)
 

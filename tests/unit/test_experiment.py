@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 from sweep_jobs import Tells
 
-from saddlescope import store
-from saddlescope.claims import Claim, Finding, judge, mostly, rated
+from saddlescope.claims import CheckResult, Claim, judge, mostly, rated
+from saddlescope.errors import InvalidInput
 from saddlescope.experiment import Experiment
 from saddlescope.figures import weights_movie
 from saddlescope.nets import linear_units
 from saddlescope.observables import FullLoss, Parameters
 from saddlescope.optimisers import GradientDescent
-from saddlescope.refusal import Refusal
-from saddlescope.report import folder as folders
 from saddlescope.setting import Setting
+from saddlescope.storage import result_folder as store
 from saddlescope.tables import Table
 from saddlescope.tasks import LinearTeacher
 from saddlescope.theory import LinearLevels
 from saddlescope.training import every
+from saddlescope.workflows import run_experiment as folders
 
 
 def setting(steps, lr, seed=0):
@@ -62,7 +62,7 @@ def test_a_digest_is_kept_instead_of_the_curves():
     assert "loss" not in results.measured
     assert {"fall", "rate", "setting", "status", "cpu_seconds"} <= set(results.measured)
     assert results.measured.finite.values.tolist() == [True, False, True, False]  # at 1e6 it diverges
-    lengths = [m.sizes["point"] for m, _ in results.runs()]
+    lengths = [m.sizes["point"] for m in results.runs()]
     assert lengths[0] == 6
     assert lengths[2] == 11
 
@@ -75,7 +75,7 @@ def test_points_are_left_out_and_save_times_may_depend_on_them():
     results = experiment.run(experiment.full, quiet=True)
     assert results.measured.sizes["run"] == 1
     assert results.measured.saved_step.values[0].tolist() == [0, 2, 4, 6, 8, 10]
-    with pytest.raises(Refusal, match="nothing to run"):
+    with pytest.raises(InvalidInput, match="nothing to run"):
         experiment.plan(experiment.full, "lr > 1")
 
 
@@ -94,7 +94,7 @@ def test_what_theory_has_said_is_not_asked_again_after_a_stop(tmp_path):
     broken, mended = (
         made(predict=lambda steps, lr, stop=stop: (Tells(str(diary), stop * (lr > 1)),)) for stop in (1e6, 0.0)
     )
-    with pytest.raises(Refusal, match="stopped here"):
+    with pytest.raises(InvalidInput, match="stopped here"):
         broken.run(broken.full, quiet=True, folder=tmp_path / "runs")
     assert diary.read_text().split() == ["5", "0.01", "10", "0.01"]
     mended.run(mended.full, quiet=True, folder=tmp_path / "runs")
@@ -102,7 +102,7 @@ def test_what_theory_has_said_is_not_asked_again_after_a_stop(tmp_path):
 
 
 def test_theory_needs_a_setting():
-    with pytest.raises(Refusal, match="speaks of a setting"):
+    with pytest.raises(InvalidInput, match="speaks of a setting"):
         made(setting=None, measure=lambda steps, lr: {}, predict=(LinearLevels(),))
 
 
@@ -120,7 +120,7 @@ def test_four_fifths_hold_and_a_fifth_is_partly(good, word):
 
 def test_a_check_may_say_that_it_cannot_tell_or_was_not_made():
     claims = (
-        Claim("a", "w", lambda _: Finding(False, "e", unclear=True)),
+        Claim("a", "w", lambda _: CheckResult(False, "e", unclear=True)),
         Claim("b", "w", lambda _: None),
     )
     experiment = made(claims=claims)
@@ -156,7 +156,7 @@ def test_tables_and_a_row_a_run_are_written(stored):
 
 def test_stored_results_are_judged_anew_without_training(stored, monkeypatch):
     before = store.load_results(stored)
-    other = made(claims=(Claim("now partly", "ours", lambda r: Finding(False, "e", True)),))
+    other = made(claims=(Claim("now partly", "ours", lambda r: CheckResult(False, "e", True)),))
     monkeypatch.setattr(folders, "find", lambda key: other)
     monkeypatch.setattr(Experiment, "run", None)  # nothing may be trained
     (stored / "table_old.md").write_text("of an older version")
@@ -194,7 +194,7 @@ def test_a_judgement_that_was_stopped_can_be_made_again(stored, monkeypatch):
 
 def test_a_result_is_not_lost_to_one_of_fewer_runs(stored):
     before = (stored / store.RESULTS).read_bytes()
-    with pytest.raises(Refusal, match="finished result of 4 runs, and this would be one of 2"):
+    with pytest.raises(InvalidInput, match="finished result of 4 runs, and this would be one of 2"):
         folders.run_to_folder("t.x", "full", {"lr": (0.01,)}, stored.parent, quiet=True)
     assert (stored / store.RESULTS).read_bytes() == before
     folders.run_to_folder("t.x", "full", {"lr": (0.01,)}, stored.parent, quiet=True, replace=True)
@@ -202,7 +202,7 @@ def test_a_result_is_not_lost_to_one_of_fewer_runs(stored):
 
 
 def test_the_page_says_what_was_not_tested(stored, monkeypatch):
-    other = made(claims=(Claim("said", "ours", lambda r: Finding(True, "e")), Claim("not", "ours", lambda r: None)))
+    other = made(claims=(Claim("said", "ours", lambda r: CheckResult(True, "e")), Claim("not", "ours", lambda r: None)))
     monkeypatch.setattr(folders, "find", lambda key: other)
     folders.judge_folder(stored)
     assert "Not tested here: 1 of 2 claims" in (stored / "index.html").read_text()
@@ -231,5 +231,5 @@ def test_a_movie_is_part_of_the_result(tmp_path, monkeypatch):
 
 def test_an_axis_and_what_is_kept_cannot_have_one_name():
     experiment = made(digest=lambda run, made: {"lr": 1.0})
-    with pytest.raises(Refusal, match="have one name, lr"):
+    with pytest.raises(InvalidInput, match="have one name, lr"):
         experiment.run(experiment.full, quiet=True)

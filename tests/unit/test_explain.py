@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from cases import linear_setting, minibatch_setting
 
-from saddlescope.explanation import COLUMNS, explain
+from saddlescope.errors import InvalidInput
+from saddlescope.explanations import COLUMNS, explain
 from saddlescope.nets import Neuron, TanhTimes, Units
 from saddlescope.observables import Parameters
 from saddlescope.optimisers import GradientDescent
-from saddlescope.refusal import Refusal
 from saddlescope.setting import Setting
 from saddlescope.stages import find_stages
-from saddlescope.tasks import GivenArrays, Teacher
+from saddlescope.tasks import ArrayTask, Teacher
 from saddlescope.theory import DropSchedule, LinearLevels
 from saddlescope.training import every, train
 
@@ -56,21 +56,21 @@ def test_it_prints_a_table(run):
 
 
 def test_what_cannot_be_explained_is_refused(run):
-    with pytest.raises(Refusal, match="weights of this run were not saved"):
+    with pytest.raises(InvalidInput, match="weights of this run were not saved"):
         explain(train(linear_setting(steps=20)))
-    with pytest.raises(Refusal, match="full-batch"):
+    with pytest.raises(InvalidInput, match="full-batch"):
         explain(train(minibatch_setting(epochs=3), (Parameters(),)))
-    with pytest.raises(Refusal, match="without momentum"):
+    with pytest.raises(InvalidInput, match="without momentum"):
         explain(train(linear_setting(steps=20, optimiser=GradientDescent(0.01, momentum=0.9)), (Parameters(),)))
-    with pytest.raises(Refusal, match="takes a trained run"):
+    with pytest.raises(InvalidInput, match="takes a trained run"):
         explain("x")
-    with pytest.raises(Refusal, match="takes a trained run"):
+    with pytest.raises(InvalidInput, match="takes a trained run"):
         explain(run.drop_vars("setting"))
-    with pytest.raises(Refusal, match="there is no run 3"):
+    with pytest.raises(InvalidInput, match="there is no run 3"):
         explain(run, 3)
-    with pytest.raises(Refusal, match="were not saved"):
+    with pytest.raises(InvalidInput, match="were not saved"):
         explain(run.drop_vars("param_v"))
-    with pytest.raises(Refusal, match="diverged"):
+    with pytest.raises(InvalidInput, match="diverged"):
         explain(run.assign(param_u=run.param_u * np.nan))
 
 
@@ -78,9 +78,9 @@ def test_a_run_on_arrays_of_ones_own_is_explained_with_its_setting():
     """The arrays are not in the run, only their hashes; a lambda is not stored at all."""
     rng = np.random.default_rng(0)
     x = rng.standard_normal((200, 2)) * (1, 2)
-    setting = linear_setting(task=GivenArrays(x, x), steps=300)
+    setting = linear_setting(task=ArrayTask(x, x), steps=300)
     made = train(setting, (Parameters(),), every(5, 300))
-    with pytest.raises(Refusal, match="setting="):
+    with pytest.raises(InvalidInput, match="setting="):
         explain(made)
     assert explain(made, setting=setting).rows[0][COLUMNS.index("its kind")] == "strict saddle"
 

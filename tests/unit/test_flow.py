@@ -5,10 +5,10 @@ import pytest
 from cases import linear_setting, minibatch_setting
 from scipy.integrate import solve_ivp
 
+from saddlescope.errors import InvalidInput
 from saddlescope.nets import linear_units
 from saddlescope.observables import Balancedness
 from saddlescope.optimisers import GradientDescent, GradientFlow
-from saddlescope.refusal import Refusal
 from saddlescope.training import every, flow_gap, train
 
 
@@ -61,5 +61,5 @@ def test_the_gap_is_the_largest_and_divergence_is_not_hidden():
 
 def test_gap_is_of_full_batch_descent_only():
     for bad in (minibatch_setting(), linear_setting(optimiser=GradientDescent(0.01, clip=1.0))):
-        with pytest.raises(Refusal, match="limit of full-batch descent"):
+        with pytest.raises(InvalidInput, match="limit of full-batch descent"):
             flow_gap(bad)

@@ -11,16 +11,16 @@ from cases import random_feature_setting
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from saddlescope.engines.fused.engine import run_kernel
+from saddlescope.engines.fused.kernel import train_epochs
+from saddlescope.engines.fused.packing import Packed
 from saddlescope.nets import Gaussian, LeakyReLU, MeanField, ReLU, UniformFanIn, low_rank
 from saddlescope.nets.random_feature_net import RandomFeatureNet
 from saddlescope.observables import Parameters
 from saddlescope.optimisers import GradientDescent
 from saddlescope.setting import Setting
-from saddlescope.tasks import GivenArrays, Samples
+from saddlescope.tasks import ArrayTask, Samples
 from saddlescope.training import engine_for, every, train
-from saddlescope.training.fused.engine import run_kernel
-from saddlescope.training.fused.kernel import train_epochs
-from saddlescope.training.fused.packing import Packed
 
 EPS = {"float32": 2.0**-23, "float64": 2.0**-52}
 
@@ -161,7 +161,7 @@ def test_relu_does_not_hide_it_from_the_jax_engine_either():
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 def test_gradients_that_cancel_are_no_gradient(precision, clip):
     """Two samples with one input and targets ±1: the best is 0, with loss 1, and there the run must stay."""
-    task = GivenArrays([[0.3], [0.3]], [[1.0], [-1.0]])
+    task = ArrayTask([[0.3], [0.3]], [[1.0], [-1.0]])
     for seed in range(3):
         optimiser = GradientDescent(0.05, clip=clip)
         setting = Setting(task, low_rank(1, 1, 7), optimiser, batch=2, epochs=1000, precision=precision, seed=seed)
@@ -174,7 +174,7 @@ def test_without_clipping_a_norm_that_overflows_plays_no_part():
     """Gradients of 1e20 have squares beyond float32, in batches by Gram products and without them."""
     for samples in (1, 3):
         rng = np.random.default_rng(samples)
-        task = GivenArrays(1e5 * rng.uniform(0.5, 1, (samples, 1)), 1e15 * rng.uniform(0.5, 1, (samples, 1)))
+        task = ArrayTask(1e5 * rng.uniform(0.5, 1, (samples, 1)), 1e15 * rng.uniform(0.5, 1, (samples, 1)))
         setting = Setting(
             task, low_rank(1, 1, 20), GradientDescent(1e-22), batch=samples, epochs=5, precision="float32"
         )

@@ -18,12 +18,12 @@ from cases import random_feature_setting
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from saddlescope.engines.fused import kernel
+from saddlescope.engines.fused.engine import run_kernel
 from saddlescope.nets import low_rank
 from saddlescope.observables import Parameters
 from saddlescope.optimisers import GradientDescent
 from saddlescope.training import engine_for, every, train
-from saddlescope.training.fused import kernel
-from saddlescope.training.fused.engine import run_kernel
 
 
 def moving(precision="float64", momentum=0.5, **changes):
@@ -73,7 +73,7 @@ def interrupted(after):
         return calls[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("saddlescope.training.fused.engine.run_kernel", run)
+        patch.setattr("saddlescope.engines.fused.engine.run_kernel", run)
         with pytest.raises(KeyboardInterrupt):
             yield
 
@@ -138,7 +138,7 @@ sys.path.insert(0, sys.argv[1])
 from cases import random_feature_setting
 from saddlescope.optimisers import GradientDescent
 from saddlescope.training import train
-from saddlescope.training.fused.kernel import train_epochs
+from saddlescope.engines.fused.kernel import train_epochs
 run = train(random_feature_setting(optimiser=GradientDescent(0.02, 0.5, 1.0), precision=sys.argv[2]))
 hits, misses = (sum(n.values()) for n in (train_epochs.stats.cache_hits, train_epochs.stats.cache_misses))
 print(json.dumps(dict(losses=run["loss"].values.tolist(), hits=hits, misses=misses)))

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from cases import linear_setting
 
-from saddlescope.identity import Part, build, content_hash, digest, form
-from saddlescope.refusal import Refusal
+from saddlescope.errors import InvalidInput
+from saddlescope.serialization.identity import Part, build, content_hash, digest, form
 from saddlescope.setting import Setting
 
 
@@ -25,9 +25,9 @@ def test_arrays_enter_by_their_hash_and_come_back_by_it():
     stored = json.loads(json.dumps(form(Holder(array))))
     assert stored["value"] == {"array": digest(array), "dtype": "float64", "shape": [2, 3]}
     np.testing.assert_array_equal(build(stored, {digest(array): array}).value, array)
-    with pytest.raises(Refusal, match="not at hand"):
+    with pytest.raises(InvalidInput, match="not at hand"):
         build(stored)
-    with pytest.raises(Refusal, match="not at hand"):
+    with pytest.raises(InvalidInput, match="not at hand"):
         build(stored, {digest(array): array + 1})
     others = [array + 1e-16 + 1e-15, array.reshape(3, 2), array.astype("float32")]
     assert len({content_hash(form(Holder(a))) for a in [array, *others]}) == 4
@@ -38,14 +38,14 @@ def test_functions_enter_by_path_and_source():
     assert stored["value"]["function"].endswith("double")
     assert build(stored).value is double
     changed = json.loads(json.dumps(stored).replace(stored["value"]["source"], "0" * 64))
-    with pytest.raises(Refusal, match=r"source of .* has changed"):
+    with pytest.raises(InvalidInput, match=r"source of .* has changed"):
         build(changed)
 
 
 def test_a_lambda_has_a_form_but_cannot_be_rebuilt():
     stored = form(Holder(lambda x: x))
     assert "lambda" in stored["value"]
-    with pytest.raises(Refusal, match="run but not stored"):
+    with pytest.raises(InvalidInput, match="run but not stored"):
         build(stored)
 
 
@@ -55,16 +55,16 @@ def test_lambdas_and_classes_of_ones_own_differ_by_what_they_do():
     assert len({content_hash(f) for f in forms}) == 3
     assert form(Holder(1))["source"], "a class outside the package enters with its source"
     changed = form(Holder(1)) | {"source": "0" * 64}
-    with pytest.raises(Refusal, match=r"source of .*Holder has changed"):
+    with pytest.raises(InvalidInput, match=r"source of .*Holder has changed"):
         build(changed)
 
 
 @pytest.mark.parametrize("name", ["turtle.Turtle", "os.system", "saddlescope.setting.Missing", "builtins.object"])
 def test_a_file_can_name_but_never_import(name):
     loaded = set(sys.modules)
-    with pytest.raises(Refusal, match="No imported class"):
+    with pytest.raises(InvalidInput, match="No imported class"):
         build({"class": name})
-    with pytest.raises(Refusal, match="No imported function"):
+    with pytest.raises(InvalidInput, match="No imported function"):
         build({"function": name, "source": ""})
     assert "turtle" not in set(sys.modules) - loaded
 
@@ -72,13 +72,13 @@ def test_a_file_can_name_but_never_import(name):
 def test_unknown_fields_are_refused_with_the_nearest():
     stored = linear_setting().form()
     stored["net"]["unis"] = 3
-    with pytest.raises(Refusal, match=r"no field 'unis'\. Did you mean 'units'"):
+    with pytest.raises(InvalidInput, match=r"no field 'unis'\. Did you mean 'units'"):
         build(stored)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), {1}, object()])
 def test_what_has_no_form_is_refused(value):
-    with pytest.raises(Refusal):
+    with pytest.raises(InvalidInput):
         form(Holder(value))
 
 
@@ -88,9 +88,9 @@ def test_the_hash_is_of_content_not_of_spelling():
     assert Setting.from_json(text).hash == a.hash
     assert linear_setting(steps=301).hash != a.hash
     assert linear_setting(seed=0, data_seed=0, init_seed=0, batch_seed=0).hash == a.hash
-    with pytest.raises(Refusal, match="stored as JSON"):
+    with pytest.raises(InvalidInput, match="stored as JSON"):
         Setting.from_json("{")
-    with pytest.raises(Refusal, match="not a Setting"):
+    with pytest.raises(InvalidInput, match="not a Setting"):
         Setting.from_json(json.dumps(a.net.form()))
 
 
@@ -99,5 +99,5 @@ class Sourced(Part):
 
 
 def test_a_field_with_a_name_that_the_form_needs_is_refused():
-    with pytest.raises(Refusal, match="rename it"):
+    with pytest.raises(InvalidInput, match="rename it"):
         form(Sourced("here"))

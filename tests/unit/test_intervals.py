@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from saddlescope.intervals import (
+from saddlescope.statistics import (
     apart,
     exponents,
     mean_of,

@@ -10,12 +10,12 @@ import time
 import numpy as np
 import pytest
 
-from saddlescope import store
-from saddlescope.named import Name
+from saddlescope.errors import InvalidInput
 from saddlescope.nets import Gaussian, UniformFanIn
-from saddlescope.optimisers import HalveOnStagnation, Ladder
-from saddlescope.outcomes import failure, outcome
-from saddlescope.refusal import Refusal
+from saddlescope.optimisers import HalveOnStagnation, StepDownOnStagnation
+from saddlescope.papers.valleys._outcomes import failure, outcome
+from saddlescope.papers.valleys._protocol import Name
+from saddlescope.storage import result_folder as store
 
 WORDS = ["f1_N32_bs4_L1", "--rank", "3", "--width", "24", "--epochs", "30"]
 KEYS = {"name", "rank", "seed", "init", "engine", "test_mse", "train_loss", "min_loss", "epochs", "cuts", "outcome",
@@ -35,7 +35,7 @@ def test_a_name_parses_and_prints_and_comes_back_from_its_setting(text):
     "text", ["f3", "f3_N768_bs8", "f3_N768_bs8_L2 ", "3_N768_bs8_L2", "f3_N768_bs8_L2_x", "", "fig1"]
 )
 def test_what_is_not_a_name_is_refused_with_an_example(text):
-    with pytest.raises(Refusal, match="such as f3_N768_bs8_L2"):
+    with pytest.raises(InvalidInput, match="such as f3_N768_bs8_L2"):
         Name.parse(text)
 
 
@@ -47,7 +47,9 @@ def test_the_protocol_is_the_papers():
     assert (setting.optimiser.lr, setting.optimiser.clip, setting.optimiser.momentum) == (0.01, 1.0, None)
     assert (setting.budget, setting.precision, setting.engine) == (10_000, "float32", "fused")
     assert setting.stop[0].level == 1e-6
-    again = Name.parse("f3_N768_bs8_L2").setting(rank=10, parameterisation=Gaussian(), schedule=Ladder((1, 0.1)))
+    again = Name.parse("f3_N768_bs8_L2").setting(
+        rank=10, parameterisation=Gaussian(), schedule=StepDownOnStagnation((1, 0.1))
+    )
     assert again.hash != setting.hash
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from cases import random_feature_setting
 
+from saddlescope.errors import InvalidInput
 from saddlescope.nets import (
     MLP,
     Gaussian,
@@ -19,7 +20,6 @@ from saddlescope.nets import (
 )
 from saddlescope.observables import Fit
 from saddlescope.optimisers import GradientDescent
-from saddlescope.refusal import Refusal
 from saddlescope.training import train
 from saddlescope.training.save_at import SaveAt
 
@@ -126,6 +126,6 @@ def test_mlp_is_affine_maps_with_an_activation_between():
     ],
 )
 def test_bad_nets_are_refused(make, said):
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(InvalidInput) as refused:
         make()
     assert said in str(refused.value)

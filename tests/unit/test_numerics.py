@@ -14,8 +14,8 @@ import numpy as np
 from cases import linear_setting, minibatch_setting
 
 from saddlescope import numerics
-from saddlescope.identity import digest
 from saddlescope.nets import linear_units
+from saddlescope.serialization.identity import digest
 from saddlescope.sweeps import sweep
 from saddlescope.tasks import LinearTeacher
 from saddlescope.training import train

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from staircases import even, staircase
 
-from saddlescope.refusal import Refusal
+from saddlescope.errors import InvalidInput
 from saddlescope.stages import find_stages
 
 
@@ -58,7 +58,7 @@ def test_hardly_a_curve(loss, plateaus):
 
 def test_bad_input_is_refused():
     for bad in (np.zeros((2, 3)), ["a", "b"], np.zeros(3, complex)):
-        with pytest.raises(Refusal, match="one row of numbers"):
+        with pytest.raises(InvalidInput, match="one row of numbers"):
             find_stages(bad)
     for wrong, sentence in (
         ({"min_fall": 0}, "`min_fall` is a share"),
@@ -66,13 +66,13 @@ def test_bad_input_is_refused():
         ({"smooth": -1}, "0 to 1e6"),
         ({"time": ["a", "b", "c"]}, "row of numbers"),
     ):
-        with pytest.raises(Refusal, match=sentence):
+        with pytest.raises(InvalidInput, match=sentence):
             find_stages([1, 2, 3], **wrong)
-    with pytest.raises(Refusal, match="as long as the loss"):
+    with pytest.raises(InvalidInput, match="as long as the loss"):
         find_stages([1, 2, 3], time=[1, 2])
-    with pytest.raises(Refusal, match="must increase"):
+    with pytest.raises(InvalidInput, match="must increase"):
         find_stages([1, 2, 3], time=[1, 3, 2])
-    with pytest.raises(Refusal, match="positive times"):
+    with pytest.raises(InvalidInput, match="positive times"):
         find_stages([1, 2, 3], time=[0, 1, 2], log_time=True)
 
 

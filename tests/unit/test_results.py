@@ -5,10 +5,10 @@ import pytest
 import xarray as xr
 from cases import linear_setting, minibatch_setting
 
+from saddlescope.errors import InvalidInput
 from saddlescope.nets import linear_units
 from saddlescope.observables import FullLoss, UnitNorms
 from saddlescope.optimisers import GradientDescent, LossBelow
-from saddlescope.refusal import Refusal
 from saddlescope.results import Results, collect, each_run
 from saddlescope.sweeps import grid, sweep
 from saddlescope.training import every, on_cut, train
@@ -53,7 +53,7 @@ def test_selection_keeps_measured_and_predicted_together():
     results = Results(collect(runs, points), collect(runs, points))
     part = results.select(target="b", seed=(0, 1))
     assert part.measured["x"].values.tolist() == part.predicted["x"].values.tolist() == [2.0, 3.0]
-    with pytest.raises(Refusal, match="no axis 'sede'"):
+    with pytest.raises(InvalidInput, match="no axis 'sede'"):
         results.select(sede=1)
 
 
@@ -74,9 +74,9 @@ def test_a_run_that_measured_nothing_is_still_there():
 
 
 def test_names_and_kinds_that_clash_are_refused():
-    with pytest.raises(Refusal, match="cannot be called 'loss'"):
+    with pytest.raises(InvalidInput, match="cannot be called 'loss'"):
         collect([train(linear_setting(steps=2))], [{"loss": 1}])
-    with pytest.raises(Refusal, match="count time differently"):
+    with pytest.raises(InvalidInput, match="count time differently"):
         collect([train(linear_setting(steps=2)), train(minibatch_setting(epochs=2))], [{}, {}])
-    with pytest.raises(Refusal, match="positive number of processes"):
+    with pytest.raises(InvalidInput, match="positive number of processes"):
         sweep(minibatch_setting, [{}], workers=0)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from cases import linear_setting, minibatch_setting, relu_setting
 
+from saddlescope.errors import InvalidInput
 from saddlescope.observables import FullLoss
-from saddlescope.optimisers import HalveOnStagnation, Ladder, LearningRateBelow, LossBelow, StepDecay
-from saddlescope.refusal import Refusal
+from saddlescope.optimisers import HalveOnStagnation, LearningRateBelow, LossBelow, StepDecay, StepDownOnStagnation
 from saddlescope.training import SaveAt, on_cut, train
 
 
@@ -70,7 +70,7 @@ def test_halving_rule_on_made_losses(losses, cut_at):
 
 def test_ladder_on_made_losses():
     """Flat losses: one rung down every 20 epochs, then the last one for good; a falling loss stays where it is."""
-    rule, lr, cuts, losses = Ladder((0.01, 0.005, 0.001)), 0.01, [], []
+    rule, lr, cuts, losses = StepDownOnStagnation((0.01, 0.005, 0.001)), 0.01, [], []
     for _ in range(100):
         losses.append(1.0)
         new = rule.after(lr, losses, cuts)
@@ -80,5 +80,5 @@ def test_ladder_on_made_losses():
     assert rule.after(0.01, list(np.linspace(1, 0, 50)), []) == 0.01
     assert rule.after(0.01, [1.0] * 12 + [np.nan] * 30, []) == 0.01
     for rates in ((), (0.01, 0.02), (0.1, 0.0), (0.1, 0.1)):
-        with pytest.raises(Refusal, match="fall from rung to rung"):
-            Ladder(rates)
+        with pytest.raises(InvalidInput, match="fall from rung to rung"):
+            StepDownOnStagnation(rates)

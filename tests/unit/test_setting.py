@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from cases import COVARIANCE, TEACHER, linear_setting, minibatch_setting, relu_setting
 
+from saddlescope.errors import InvalidInput
 from saddlescope.nets import Neuron, ReLU, Units, linear_units
 from saddlescope.observables import ByRays
 from saddlescope.optimisers import Adam, GradientDescent, GradientFlow, HalveOnStagnation, LossBelow, StepDecay
-from saddlescope.refusal import Refusal
 from saddlescope.setting import Setting
 from saddlescope.tasks import LinearTeacher, Points, cosine
 
@@ -61,7 +61,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_with_a_sentence(name):
     make, sentence = REFUSED[name]
-    with pytest.raises(Refusal, match=sentence) as caught:
+    with pytest.raises(InvalidInput, match=sentence) as caught:
         make()
     assert "\n" not in str(caught.value)
 
@@ -95,5 +95,5 @@ def test_a_misspelt_field_is_pythons_own_error():
 
 
 def test_another_budget_is_given_as_steps_or_as_budget():
-    assert linear_setting(steps=300).but(steps=500).hash == linear_setting(steps=500).hash
-    assert linear_setting(steps=300).but(budget=500).hash == linear_setting(steps=500).hash
+    assert linear_setting(steps=300).replace(steps=500).hash == linear_setting(steps=500).hash
+    assert linear_setting(steps=300).replace(budget=500).hash == linear_setting(steps=500).hash

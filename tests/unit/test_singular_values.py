@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from saddlescope.errors import InvalidInput
 from saddlescope.observables import TopSingularValues
 from saddlescope.observables.singular_values import top_singular_values
-from saddlescope.refusal import Refusal
 
 
 def layer(sizes, noise, shape=(300, 200)):
@@ -44,5 +44,5 @@ def test_of_a_small_matrix_no_more_than_there_are():
 
 @pytest.mark.parametrize("most", [0, -1, 2.5])
 def test_a_count_is_asked_for(most):
-    with pytest.raises(Refusal, match="most"):
+    with pytest.raises(InvalidInput, match="most"):
         TopSingularValues(most)

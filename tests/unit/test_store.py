@@ -7,15 +7,15 @@ import pytest
 import xarray as xr
 from cases import minibatch_setting
 
-from saddlescope import store
-from saddlescope.atomic import atomic_write
 from saddlescope.claims import Verdict
+from saddlescope.errors import InvalidInput
 from saddlescope.observables import FullLoss
 from saddlescope.optimisers import GradientDescent
-from saddlescope.refusal import Refusal
 from saddlescope.report.page import contents, row
 from saddlescope.results import Results, collect
 from saddlescope.setting import Setting
+from saddlescope.storage import result_folder as store
+from saddlescope.storage.files import write_atomically
 from saddlescope.sweeps import grid, sweep
 from saddlescope.training import every
 
@@ -76,7 +76,7 @@ def test_a_damaged_file_is_named_and_not_trusted(folder, damage):
     data[len(data) // 2] ^= 1
     file.write_bytes({"cut in half": data[: len(data) // 2], "one byte": data, "emptied": b""}[damage])
     for read in (store.load_results, store.attributes):
-        with pytest.raises(Refusal, match=r"results.nc is damaged"):
+        with pytest.raises(InvalidInput, match=r"results.nc is damaged"):
             read(folder)
 
 
@@ -85,21 +85,21 @@ def test_a_cut_file_without_manifest_is_refused_too(folder):
     file = folder / store.RESULTS
     assert store.load_results(file).measured.sizes["run"] == 2
     file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-    with pytest.raises(Refusal, match="damaged or not a NetCDF"):
+    with pytest.raises(InvalidInput, match="damaged or not a NetCDF"):
         store.load_results(file)
 
 
 def test_other_files_are_refused(tmp_path):
-    with pytest.raises(Refusal, match="There is no file"):
+    with pytest.raises(InvalidInput, match="There is no file"):
         store.load_results(tmp_path)
     (tmp_path / "results.nc").write_text("hello")
-    with pytest.raises(Refusal, match="damaged or not a NetCDF"):
+    with pytest.raises(InvalidInput, match="damaged or not a NetCDF"):
         store.load_results(tmp_path)
     (tmp_path / "verdicts.json").write_text('{"claims": 3}')
-    with pytest.raises(Refusal, match="does not hold verdicts"):
+    with pytest.raises(InvalidInput, match="does not hold verdicts"):
         store.load_verdicts(tmp_path / "verdicts.json")
     (tmp_path / "manifest.json").write_text("[")
-    with pytest.raises(Refusal, match=r"manifest\.json is damaged"):
+    with pytest.raises(InvalidInput, match=r"manifest\.json is damaged"):
         store.load_results(tmp_path)
 
 
@@ -108,7 +108,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_litter(tmp_path):
     path.write_text("old")
 
     def fail():
-        with atomic_write(path) as file:
+        with write_atomically(path) as file:
             file.write(b"half of the n")
             raise OSError("disk full")
 
@@ -127,5 +127,5 @@ def test_a_page_shows_text_as_text():
 
 def test_a_setting_with_a_lambda_is_not_stored(tmp_path, results):
     measured = results.measured.assign(setting=("run", ['{"f": {"lambda": "<lambda>"}}'] * 2))
-    with pytest.raises(Refusal, match="cannot be stored"):
+    with pytest.raises(InvalidInput, match="cannot be stored"):
         store.save_results(tmp_path / "r.nc", Results(measured, results.predicted))

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from saddlescope.refusal import Refusal
+from saddlescope.errors import InvalidInput
 from saddlescope.tasks import (
+    ArrayTask,
     Chirp,
     Cosines,
-    GivenArrays,
-    GivenFunction,
+    FunctionTask,
     cosine,
     cosine_sum,
     dyadic,
@@ -35,7 +35,7 @@ FORMULAS = {
         np.cos(2.4 * PI * X) + np.cos(4.8 * PI * X + 0.5) + np.cos(7.2 * PI * X) + np.cos(14.4 * PI * X + 0.5),
     ),
     "amplitudes": (Cosines((1, 2), 41, amplitudes=(0.5, -2)), 0.5 * np.cos(2 * PI * X) - 2 * np.cos(4 * PI * X)),
-    "a function": (GivenFunction(parabola, 41), X**2),
+    "a function": (FunctionTask(parabola, 41), X**2),
 }
 
 
@@ -54,7 +54,7 @@ def test_two_sided_step():
 
 
 def test_arrays_of_ones_own():
-    task = GivenArrays([1, 2, 3], [[1, 2], [3, 4], [5, 6]])
+    task = ArrayTask([1, 2, 3], [[1, 2], [3, 4], [5, 6]])
     assert (task.inputs, task.outputs, task.size) == (1, 2, 3)
     assert task.data(RNG).y[2].tolist() == [5, 6]
 
@@ -81,19 +81,19 @@ def test_the_nyquist_limit_is_where_another_cosine_has_the_same_samples():
         (lambda: Cosines("abc", 16), "are numbers, one a term"),
         (lambda: cosine(1, 1), "two samples or more"),
         (lambda: cosine(float("nan"), 20), "must be finite"),
-        (lambda: GivenArrays([1, 2], [1]), "Every input needs a target"),
-        (lambda: GivenArrays([1, float("inf")], [1, 2]), "finite numbers"),
-        (lambda: GivenFunction(lambda x: x[:3], 9).data(RNG), "one finite number for each x"),
+        (lambda: ArrayTask([1, 2], [1]), "Every input needs a target"),
+        (lambda: ArrayTask([1, float("inf")], [1, 2]), "finite numbers"),
+        (lambda: FunctionTask(lambda x: x[:3], 9).data(RNG), "one finite number for each x"),
         (lambda: two_sided_step(-1, 1), "must be positive"),
     ],
 )
 def test_bad_tasks_are_refused(make, said):
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(InvalidInput) as refused:
         make()
     assert said in str(refused.value)
 
 
 def test_the_suggested_number_of_samples_is_the_smallest_that_does():
     assert not cosine_sum(5, 21).aliased
-    with pytest.raises(Refusal):
+    with pytest.raises(InvalidInput):
         cosine_sum(5, 20)

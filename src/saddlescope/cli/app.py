@@ -6,7 +6,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from saddlescope.refusal import Refusal
+from saddlescope.errors import InvalidInput
 
 app = typer.Typer(
     name="saddlescope",
@@ -47,7 +47,7 @@ def main():
         status = app(sys.argv[1:] or ["--help"], standalone_mode=False)
     except typer.TyperException as error:
         fail(f"{error.format_message().rstrip('.')}; `saddlescope --help` shows what can be given.", 2)
-    except Refusal as error:
+    except InvalidInput as error:
         fail(str(error), 2)
     except OSError as error:
         where = f" at {error.filename}" if error.filename else ""

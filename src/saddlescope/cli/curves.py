@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from saddlescope.cli.app import OUT, Quiet, app, fail
-from saddlescope.refusal import refuse_unless
+from saddlescope.errors import require
 
 
 @app.command()
@@ -42,8 +42,8 @@ def train(
 
       saddlescope train f1_N64_bs8_L1 --lr 1e6 --clip 0
     """
-    from saddlescope.named import Name, valleys
-    from saddlescope.report.one_run import folder_for, train_to_folder
+    from saddlescope.papers.valleys._protocol import Name, valleys
+    from saddlescope.papers.valleys._run_folder import folder_for, train_to_folder
     from saddlescope.stages import find_stages
 
     named = Name.parse(name)
@@ -95,11 +95,11 @@ def stages(
     """
     path = figure or file.with_name(file.name + ".stages.png")
     kinds = (".png", ".pdf", ".svg")
-    refuse_unless(path.suffix.lower() in kinds, f"A figure is .png, .pdf or .svg, got {path.name!r}.")
-    from saddlescope.curves import read_curve
-    from saddlescope.report.curve_figure import draw_curve
+    require(path.suffix.lower() in kinds, f"A figure is .png, .pdf or .svg, got {path.name!r}.")
+    from saddlescope.figures.panels.curve import draw_curve
     from saddlescope.stages import find_stages
-    from saddlescope.store import check
+    from saddlescope.stages.read_curve import read_curve
+    from saddlescope.storage.result_folder import check
 
     if file.is_dir():
         file = file / "results.nc"

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from saddlescope.cli.app import app
-from saddlescope.refusal import refuse_unless
+from saddlescope.errors import require
 
 
 @app.command()
@@ -19,9 +19,9 @@ def data(name: Annotated[str, typer.Argument(help="Which data: mnist.")]):
 
       saddlescope data mnist
     """
-    from saddlescope.datasets import fetch_mnist, load_mnist
+    from saddlescope.tasks.datasets.mnist import fetch_mnist, load_mnist
 
-    refuse_unless(name == "mnist", f"There is no data called {name!r} to fetch, but mnist.")
+    require(name == "mnist", f"There is no data called {name!r} to fetch, but mnist.")
     path = fetch_mnist()
     arrays = load_mnist()
     print(f"{path}: {len(arrays['train_y']):,} training and {len(arrays['test_y']):,} test images, checked")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from saddlescope.cli.app import OUT, Axis, Out, Quiet, app, fail
-from saddlescope.refusal import refuse_unless
+from saddlescope.errors import require
 
 
 @app.command("list")
@@ -55,16 +55,16 @@ def run(
       saddlescope run simplicity.fig1b --axis target=diagonal --axis seed=0..9
     """
     from saddlescope.experiment import find, matching
-    from saddlescope.report.folder import films, run_to_folder, write_contents
     from saddlescope.report.record import differences
     from saddlescope.sweeps.axes import parse_axes
+    from saddlescope.workflows.run_experiment import films, run_to_folder, write_contents
 
     chosen, scale, differs = matching(key), "quick" if quick else "full", []
     axes = parse_axes(axis or [], seeds)
     for name in chosen:  # refuse before the first run, not after the last
         find(name).check_axes(axes)
         find(name).check_needs({**getattr(find(name), scale), **axes})
-        refuse_unless(not movie or find(name).movie is not None, f"{name} has no movie; simplicity.fig1 has one.")
+        require(not movie or find(name).movie is not None, f"{name} has no movie; simplicity.fig1 has one.")
     for name in chosen:
         try:
             folder, verdicts = run_to_folder(name, scale, axes, out, workers, quiet, movie, replace)
@@ -112,8 +112,8 @@ def explain(
 
       saddlescope explain saddlescope-results/simplicity.fig1 --run 40
     """
-    from saddlescope.explanation import explain as explained
-    from saddlescope.store import load_results
+    from saddlescope.explanations import explain as explained
+    from saddlescope.storage.result_folder import load_results
 
     print(explained(load_results(folder), number).text(), end="")
 
@@ -130,8 +130,8 @@ def judge(
 
       saddlescope judge saddlescope-results/valleys.fig6
     """
-    from saddlescope.report.folder import judge_folder, write_contents
     from saddlescope.report.record import differences
+    from saddlescope.workflows.run_experiment import judge_folder, write_contents
 
     differs = []
     for folder in folders:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from saddlescope.cli.app import OUT, Axis, Quiet, app, fail
-from saddlescope.refusal import refuse_unless
+from saddlescope.errors import require
 
 Where = Annotated[str | None, typer.Option(help='Only these points: "factor == 1 and bs <= 4".')]
 Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a sweep.")]
@@ -49,11 +49,11 @@ def sweep(
 
       saddlescope sweep sweep.toml --cluster tcp://head:8786 --out shared/sweep
     """
-    from saddlescope.report.sweep_run import ending, estimate, plan_of, run_sweep
+    from saddlescope.workflows.run_sweep import ending, estimate, plan_of, run_sweep
 
-    refuse_unless(max_failures is None or max_failures > 0, f"`--max-failures` is positive, got {max_failures}.")
-    refuse_unless(not (cluster and workers), "Give `--workers` or `--cluster`, not both: a cluster has its own.")
-    refuse_unless(workers is None or workers > 0, f"`--workers` must be a positive number, got {workers}.")
+    require(max_failures is None or max_failures > 0, f"`--max-failures` is positive, got {max_failures}.")
+    require(not (cluster and workers), "Give `--workers` or `--cluster`, not both: a cluster has its own.")
+    require(workers is None or workers > 0, f"`--workers` must be a positive number, got {workers}.")
     hands = cores() if workers is None else workers
     plan, folder = plan_of(what, axis or [], where, "quick" if quick else "full", out)
     if dry_run:

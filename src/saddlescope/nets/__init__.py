@@ -13,10 +13,10 @@ from saddlescope.nets.activation import (
     Tanh,
     TanhTimes,
 )  # fmt: skip
+from saddlescope.nets.conv_unit import ConvUnit
+from saddlescope.nets.custom_unit import CustomUnit
 from saddlescope.nets.deep_units import DeepUnits
-from saddlescope.nets.given_unit import GivenUnit
 from saddlescope.nets.heads import LinearHead, MergedHead, SoftmaxHead
-from saddlescope.nets.kernel import Kernel
 from saddlescope.nets.linear_transformer import LinearTransformer
 from saddlescope.nets.mlp import MLP
 from saddlescope.nets.net import Net, Params
@@ -27,8 +27,37 @@ from saddlescope.nets.unit import Unit
 from saddlescope.nets.units import Units, linear_units
 
 __all__ = [
-    "MLP", "Activation", "Cube", "DeepUnits", "Gaussian", "GivenUnit", "Identity", "Kernel", "LeakyReLU",
-    "LinearHead", "LinearTransformer", "MeanField", "MergedHead", "MuP", "Net", "Neuron", "OneMinusCos",
-    "Parameterisation", "Params", "RandomFeatureNet", "ReLU", "Sigmoid", "Sin", "SoftmaxHead", "Square", "Tanh",
-    "TanhTimes", "UniformFanIn", "Unit", "Units", "count", "linear_units", "low_rank",
+    "MLP",
+    "Activation",
+    "ConvUnit",
+    "Cube",
+    "CustomUnit",
+    "DeepUnits",
+    "Gaussian",
+    "Identity",
+    "LeakyReLU",
+    "LinearHead",
+    "LinearTransformer",
+    "MeanField",
+    "MergedHead",
+    "MuP",
+    "Net",
+    "Neuron",
+    "OneMinusCos",
+    "Parameterisation",
+    "Params",
+    "RandomFeatureNet",
+    "ReLU",
+    "Sigmoid",
+    "Sin",
+    "SoftmaxHead",
+    "Square",
+    "Tanh",
+    "TanhTimes",
+    "UniformFanIn",
+    "Unit",
+    "Units",
+    "count",
+    "linear_units",
+    "low_rank",
 ]  # fmt: skip

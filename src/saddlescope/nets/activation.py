@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.identity import Part, whole
-from saddlescope.refusal import refuse_unless
+from saddlescope.errors import require
+from saddlescope.serialization.identity import Part, whole
 
 
 class Activation(Part):
@@ -47,7 +47,7 @@ class LeakyReLU(Activation):
     slope: float = eqx.field(default=0.01, converter=float)
 
     def __check_init__(self):
-        refuse_unless(0 < self.slope < 1, f"`slope` must lie between 0 and 1; got {self.slope:g}.")
+        require(0 < self.slope < 1, f"`slope` must lie between 0 and 1; got {self.slope:g}.")
 
     def __call__(self, z):
         return jnp.where(z > 0, z, self.slope * z)
@@ -108,7 +108,7 @@ class TanhTimes(Activation):
     times: int = eqx.field(default=1, static=True, converter=whole)
 
     def __check_init__(self):
-        refuse_unless(
+        require(
             isinstance(self.times, int) and self.times > 0,
             f"`times` must be a positive whole number; got {self.times}.",
         )

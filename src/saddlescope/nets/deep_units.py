@@ -12,13 +12,13 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.identity import whole
+from saddlescope.errors import require, require_kind
 from saddlescope.nets.activation import Activation, Identity
 from saddlescope.nets.net import Net
 from saddlescope.nets.random_feature_net import check_sizes, sizes
 from saddlescope.nets.unit import Unit
 from saddlescope.nets.units import reduced
-from saddlescope.refusal import refuse_unless, refuse_unless_kind
+from saddlescope.serialization.identity import whole
 from saddlescope.tasks.task import Moments
 
 
@@ -32,24 +32,22 @@ class DeepUnits(Net):
     skip: int = eqx.field(default=0, static=True, converter=whole)
 
     def __check_init__(self):
-        refuse_unless_kind(self.unit, Unit, "`unit` must be one of saddlescope.nets, such as Neuron(ReLU())")
-        refuse_unless_kind(self.activation, Activation, "`activation` must be one of saddlescope.nets, such as ReLU()")
+        require_kind(self.unit, Unit, "`unit` must be one of saddlescope.nets, such as Neuron(ReLU())")
+        require_kind(self.activation, Activation, "`activation` must be one of saddlescope.nets, such as ReLU()")
         check_sizes("hidden", self.hidden)
-        refuse_unless(
+        require(
             isinstance(self.units, int) and self.units > 0,
             f"`units`, the first layer's width, must be a positive whole number; got {self.units}.",
         )
-        refuse_unless(
-            0 < self.scale < np.inf, f"`scale`, the deviation of weights, must be positive; got {self.scale}."
-        )
-        refuse_unless(
+        require(0 < self.scale < np.inf, f"`scale`, the deviation of weights, must be positive; got {self.scale}.")
+        require(
             self.skip == 0 or (0 < self.skip <= len(self.hidden) and self.hidden[self.skip - 1] == self.units),
             f"A skip over {self.skip} layers needs as many hidden layers, the last of them {self.units} wide.",
         )
 
     def of_widths(self, widths, scale):
         """The same kind of net, with layers of these widths."""
-        refuse_unless(
+        require(
             len(widths) == 1 + len(self.hidden) and not self.skip,
             f"Give {1 + len(self.hidden)} widths, a layer each, of a net without a skip; got {widths}.",
         )
@@ -57,7 +55,7 @@ class DeepUnits(Net):
 
     def init(self, rng, inputs, outputs):
         n_u, entries = self.unit.sizes(inputs, 1)
-        refuse_unless(self.skip == 0 or entries == 1, "A skip needs units that give one number each.")
+        require(self.skip == 0 or entries == 1, "A skip needs units that give one number each.")
         params, width = {"u": self.scale * rng.standard_normal((self.units, n_u))}, self.units * entries
         for layer, out in enumerate((*self.hidden, outputs), start=2):
             params[f"W{layer}"] = self.scale * rng.standard_normal((out, width))
@@ -80,7 +78,7 @@ class DeepUnits(Net):
         return reduced(self.unit, data) if isinstance(self.activation, Identity) else data
 
     @property
-    def reduces(self):
+    def uses_moments(self):
         return self.unit.power is not None and isinstance(self.activation, Identity)
 
     def loss(self, params, statistics):

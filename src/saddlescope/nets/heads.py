@@ -12,9 +12,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from saddlescope.identity import whole
+from saddlescope.errors import require
 from saddlescope.nets.unit import Unit
-from saddlescope.refusal import refuse_unless
+from saddlescope.serialization.identity import whole
 
 
 def tokens(x, dimension):
@@ -29,8 +29,8 @@ def context_and_query(x, dimension):
 
 
 def check_head(head, inputs, outputs):
-    refuse_unless(outputs == 1, f"A head predicts one number here, but the task has {outputs} outputs.")
-    refuse_unless(
+    require(outputs == 1, f"A head predicts one number here, but the task has {outputs} outputs.")
+    require(
         inputs % (head.dimension + 1) == 0 and inputs > head.dimension + 1,
         f"A head of dimension {head.dimension} reads tokens of {head.dimension + 1} numbers, two or more, but the task "
         f"has {inputs} inputs: use InContextRegression.",
@@ -39,7 +39,7 @@ def check_head(head, inputs, outputs):
 
 def check_positive(**numbers):
     for name, n in numbers.items():
-        refuse_unless(isinstance(n, int) and n > 0, f"`{name}` must be a positive whole number; got {n}.")
+        require(isinstance(n, int) and n > 0, f"`{name}` must be a positive whole number; got {n}.")
 
 
 @final

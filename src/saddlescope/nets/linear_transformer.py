@@ -13,10 +13,10 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.identity import whole
+from saddlescope.errors import require
 from saddlescope.nets.heads import check_head, check_positive, context_and_query, outer_features
 from saddlescope.nets.net import Net
-from saddlescope.refusal import refuse_unless
+from saddlescope.serialization.identity import whole
 from saddlescope.tasks.task import Moments, Samples
 
 
@@ -29,13 +29,11 @@ class LinearTransformer(Net):
 
     def __check_init__(self):
         check_positive(heads=self.heads, hidden=self.hidden, dimension=self.dimension)
-        refuse_unless(
-            0 < self.scale < np.inf, f"`scale`, the deviation of weights, must be positive; got {self.scale}."
-        )
+        require(0 < self.scale < np.inf, f"`scale`, the deviation of weights, must be positive; got {self.scale}.")
 
     def of_widths(self, widths, scale):
         """The same kind of net, with so many heads and so wide a dense layer."""
-        refuse_unless(len(widths) == 2, f"Give two widths, of heads and of the dense layer; got {widths}.")
+        require(len(widths) == 2, f"Give two widths, of heads and of the dense layer; got {widths}.")
         return LinearTransformer(widths[0], widths[1], self.dimension, scale)
 
     def init(self, rng, inputs, outputs):

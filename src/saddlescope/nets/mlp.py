@@ -9,11 +9,11 @@ from typing import final
 import equinox as eqx
 import jax
 
+from saddlescope.errors import require_kind
 from saddlescope.nets.activation import Activation, ReLU
 from saddlescope.nets.net import Net
 from saddlescope.nets.parameterisation import Gaussian, Parameterisation, UniformFanIn
 from saddlescope.nets.random_feature_net import check_sizes, sizes
-from saddlescope.refusal import refuse_unless_kind
 
 
 @final
@@ -24,9 +24,9 @@ class MLP(Net):
 
     def __check_init__(self):
         check_sizes("widths", self.widths)
-        refuse_unless_kind(self.activation, Activation, "`activation` must be one of saddlescope.nets, such as ReLU()")
+        require_kind(self.activation, Activation, "`activation` must be one of saddlescope.nets, such as ReLU()")
         drawn = "A full-rank MLP is drawn by UniformFanIn() or Gaussian()"
-        refuse_unless_kind(self.parameterisation, UniformFanIn | Gaussian, drawn)
+        require_kind(self.parameterisation, UniformFanIn | Gaussian, drawn)
 
     def init(self, rng, inputs, outputs):
         dims, draw, params = (inputs, *self.widths, outputs), self.parameterisation.wide, {}

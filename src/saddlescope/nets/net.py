@@ -11,8 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.identity import Part
-from saddlescope.refusal import refuse_unless
+from saddlescope.errors import require
+from saddlescope.serialization.identity import Part
 from saddlescope.tasks.task import Moments, Samples
 
 Params = dict[str, Any]
@@ -49,7 +49,7 @@ class Net(Part):
         return jax.value_and_grad(lambda trained: self.loss(params | trained, statistics))(self.trained(params))
 
     @property
-    def reduces(self) -> bool:
+    def uses_moments(self) -> bool:
         """Whether the net sees the data only through `statistics`, and so can train on population moments."""
         return False
 
@@ -61,7 +61,7 @@ class Net(Part):
         """Mean over samples of the squared error, summed over outputs."""
         assert isinstance(statistics, Samples)  # a population is refused when the setting is made
         outputs = self(params, statistics.x)
-        refuse_unless(
+        require(
             outputs.shape == statistics.y.shape,
             f"{type(self).__name__} gave outputs of shape {outputs.shape} for targets of shape {statistics.y.shape}.",
         )

@@ -8,9 +8,9 @@ from typing import final
 import equinox as eqx
 import jax.numpy as jnp
 
+from saddlescope.errors import require, require_kind
 from saddlescope.nets.activation import Activation
 from saddlescope.nets.unit import Unit
-from saddlescope.refusal import refuse_unless, refuse_unless_kind
 
 
 @final
@@ -19,8 +19,8 @@ class Neuron(Unit):
     bias: bool = eqx.field(default=False, static=True)
 
     def __check_init__(self):
-        refuse_unless_kind(self.activation, Activation, "`activation` must be one of saddlescope.nets, such as ReLU()")
-        refuse_unless(isinstance(self.bias, bool), f"`bias` must be True or False; got {self.bias!r}.")
+        require_kind(self.activation, Activation, "`activation` must be one of saddlescope.nets, such as ReLU()")
+        require(isinstance(self.bias, bool), f"`bias` must be True or False; got {self.bias!r}.")
 
     def sizes(self, inputs, outputs):
         return inputs + self.bias, outputs

@@ -9,7 +9,7 @@ from typing import final
 
 import numpy as np
 
-from saddlescope.identity import Part
+from saddlescope.serialization.identity import Part
 
 
 class Parameterisation(Part):

@@ -11,22 +11,22 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from saddlescope.identity import whole
+from saddlescope.errors import InvalidInput, require, require_kind
 from saddlescope.nets.activation import Activation, LeakyReLU, ReLU, Sigmoid, Tanh
 from saddlescope.nets.net import Net
 from saddlescope.nets.parameterisation import Parameterisation, UniformFanIn
-from saddlescope.refusal import Refusal, refuse_unless, refuse_unless_kind
+from saddlescope.serialization.identity import whole
 
 
 def sizes(given):
     """Converter: a tuple of whole numbers."""
     if isinstance(given, str) or not np.iterable(given):
-        raise Refusal(f"Ranks and widths are tuples with one number a block, such as (10, 10); got {given!r}.")
+        raise InvalidInput(f"Ranks and widths are tuples with one number a block, such as (10, 10); got {given!r}.")
     return tuple(whole(v) for v in given)
 
 
 def check_sizes(name, given):
-    refuse_unless(
+    require(
         len(given) > 0 and all(type(v) is int and v > 0 for v in given),
         f"`{name}` must be positive whole numbers; got {', '.join(map(str, given)) or 'none'}.",
     )
@@ -44,24 +44,24 @@ class RandomFeatureNet(Net):
     def __check_init__(self):
         check_sizes("ranks", self.ranks)
         check_sizes("widths", self.widths)
-        refuse_unless(
+        require(
             len(self.widths) == len(self.ranks) + 1,
             f"{len(self.ranks)} ranks make {len(self.ranks) + 1} blocks, each with a width; got {len(self.widths)}.",
         )
         for j, rank in enumerate(self.ranks):
             width = min(self.widths[j : j + 2])
-            refuse_unless(
+            require(
                 rank <= width, f"The rank must not exceed the width; got rank {rank} and width {width}: widen the net."
             )
         known = ReLU | LeakyReLU | Tanh | Sigmoid
-        refuse_unless_kind(self.activation, known, "`activation` must be ReLU, LeakyReLU, Tanh or Sigmoid")
-        refuse_unless(
+        require_kind(self.activation, known, "`activation` must be ReLU, LeakyReLU, Tanh or Sigmoid")
+        require(
             self.trainable in ("narrow", "all"),
             f"`trainable` must be 'narrow' (the width → rank maps alone) or 'all'; got {self.trainable!r}.",
         )
-        refuse_unless(isinstance(self.residual, bool), f"`residual` must be True or False; got {self.residual!r}.")
+        require(isinstance(self.residual, bool), f"`residual` must be True or False; got {self.residual!r}.")
         drawn = "`parameterisation` must be one of saddlescope.nets, such as UniformFanIn()"
-        refuse_unless_kind(self.parameterisation, Parameterisation, drawn)
+        require_kind(self.parameterisation, Parameterisation, drawn)
 
     def dims(self, inputs, outputs) -> tuple[int, ...]:
         return (inputs, *self.ranks, outputs)
@@ -110,7 +110,7 @@ class RandomFeatureNet(Net):
 def low_rank(rank, depth, width=1024, **more) -> RandomFeatureNet:
     """The valleys paper's net: `depth` hidden bottlenecks of one rank, every block of one width."""
     rank, depth, width = whole(rank), whole(depth), whole(width)
-    refuse_unless(
+    require(
         type(depth) is int and 0 < depth <= 10_000,
         f"`depth` must be a positive whole number, at most 10,000; got {depth!r}.",
     )

@@ -12,19 +12,19 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.identity import whole
+from saddlescope.errors import require, require_kind
 from saddlescope.nets.activation import Identity
 from saddlescope.nets.net import Net
 from saddlescope.nets.neuron import Neuron
 from saddlescope.nets.unit import Unit
-from saddlescope.refusal import refuse_unless, refuse_unless_kind
+from saddlescope.serialization.identity import whole
 from saddlescope.tasks.task import Moments, Samples
 
 
 def reduced(unit, data):
     """The moments of the unit's features, or the data where there are none."""
     if isinstance(data, Moments):
-        refuse_unless(
+        require(
             data.degree == unit.power,
             f"The population is given by the moments of x^{data.degree}, but these units see x^{unit.power}: give the "
             "task `samples`.",
@@ -42,16 +42,14 @@ class Units(Net):
     spread: float = eqx.field(default=1.0, converter=float)
 
     def __check_init__(self):
-        refuse_unless_kind(self.unit, Unit, "`unit` must be one of saddlescope.nets, such as Neuron(ReLU())")
-        refuse_unless(
+        require_kind(self.unit, Unit, "`unit` must be one of saddlescope.nets, such as Neuron(ReLU())")
+        require(
             isinstance(self.units, int) and self.units > 0,
             f"`units`, the width, must be a positive whole number; got {self.units}.",
         )
         for name, size in (("scale", self.scale), ("spread", self.spread)):
-            refuse_unless(
-                0 < size < math.inf, f"`{name}`, a deviation of initial weights, must be positive; got {size}."
-            )
-        refuse_unless(
+            require(0 < size < math.inf, f"`{name}`, a deviation of initial weights, must be positive; got {size}.")
+        require(
             isinstance(self.rank, int) and self.rank >= 0, f"`rank` must be a whole number, 0 or more; got {self.rank}."
         )
 
@@ -70,7 +68,7 @@ class Units(Net):
         return phi @ v if phi.ndim == 2 else jnp.einsum("siw,iw->s", phi, v)[:, None]
 
     @property
-    def reduces(self):
+    def uses_moments(self):
         return self.unit.power is not None
 
     def statistics(self, data):

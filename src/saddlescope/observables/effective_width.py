@@ -11,10 +11,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.identity import Part
+from saddlescope.errors import require
 from saddlescope.observables.observable import Observable
 from saddlescope.observables.units import unit_weights
-from saddlescope.refusal import refuse_unless
+from saddlescope.serialization.identity import Part
 
 
 class WidthRule(Part):
@@ -52,7 +52,7 @@ class ByRays(WidthRule):
     cosine: float = eqx.field(default=0.98, converter=float)
 
     def __check_init__(self):
-        refuse_unless(0 < self.cosine < 1, f"`cosine` must lie between 0 and 1; got {self.cosine}.")
+        require(0 < self.cosine < 1, f"`cosine` must lie between 0 and 1; got {self.cosine}.")
 
     def __call__(self, theta):
         keep = large(theta, self.share)

@@ -5,10 +5,10 @@ from typing import final
 import equinox as eqx
 import numpy as np
 
-from saddlescope.identity import whole
+from saddlescope.errors import require
 from saddlescope.observables.observable import Observable
 from saddlescope.observables.readout import check_points, curve_of, grid, outputs
-from saddlescope.refusal import refuse_unless
+from saddlescope.serialization.identity import whole
 
 
 @final
@@ -26,7 +26,7 @@ class Fit(Observable):
 
     def __call__(self, snapshot):
         found = outputs(snapshot, grid(snapshot, self.points))
-        refuse_unless(found.shape[1] == 1, f"`Fit` reads a net with one output; this one has {found.shape[1]}.")
+        require(found.shape[1] == 1, f"`Fit` reads a net with one output; this one has {found.shape[1]}.")
         return found[:, 0]
 
 
@@ -44,7 +44,7 @@ class TestError(Observable):
 
     def __check_init__(self):
         check_points(self.points, 1)
-        refuse_unless(
+        require(
             self.seed is None or (type(self.seed) is int and self.seed >= 0),
             f"`seed` must be a non-negative whole number or None; got {self.seed!r}.",
         )

@@ -5,10 +5,10 @@ from typing import final
 import equinox as eqx
 import numpy as np
 
-from saddlescope.identity import whole
+from saddlescope.errors import InvalidInput, require
 from saddlescope.observables.observable import Observable
 from saddlescope.observables.readout import check_points, curve_of, grid, outputs
-from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.serialization.identity import whole
 from saddlescope.tasks.cosines import Cosines
 
 
@@ -40,7 +40,7 @@ class ResidualAmplitudes(Observable):
 
     def __check_init__(self):
         check_points(self.points)
-        refuse_unless(
+        require(
             self.modes is None or (type(self.modes) is int and 0 < self.modes < self.points // 4),
             f"`modes` must be a whole number below a quarter of the {self.points} points; got {self.modes!r}.",
         )
@@ -53,6 +53,6 @@ class ResidualAmplitudes(Observable):
         elif isinstance(task, Cosines):
             frequencies, phases = task.frequencies, task.phases or (0.0,) * len(task.frequencies)
         else:
-            raise Refusal("The target is not a sum of cosines: say how many frequencies to look at by `modes`.")
+            raise InvalidInput("The target is not a sum of cosines: say how many frequencies to look at by `modes`.")
         residual = (task.target(x) - outputs(snapshot, x))[:, 0]
         return cosine_amplitudes(x[:, 0], residual, frequencies, phases)

@@ -11,9 +11,9 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from saddlescope.identity import whole
+from saddlescope.errors import InvalidInput, require
 from saddlescope.observables.observable import Observable
-from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.serialization.identity import whole
 from saddlescope.tasks.task import Moments, Samples
 
 
@@ -26,7 +26,7 @@ class GradientNoise(Observable):
     name = "gradient_noise"
 
     def __check_init__(self):
-        refuse_unless(
+        require(
             type(self.together) is int and self.together > 0,
             f"`together` must be a positive whole number; got {self.together!r}.",
         )
@@ -34,7 +34,7 @@ class GradientNoise(Observable):
     def __call__(self, snapshot):
         net, params, data = snapshot.net, snapshot.params, snapshot.data
         if isinstance(data, Moments):
-            raise Refusal("Gradient noise is between samples, but the task is a population; give it `samples`.")
+            raise InvalidInput("Gradient noise is between samples, but the task is a population; give it `samples`.")
         mean = net.loss_and_gradient(params, data)[1]
 
         def scatter(sample):

@@ -4,8 +4,8 @@ from typing import final
 
 import jax.numpy as jnp
 
+from saddlescope.errors import InvalidInput
 from saddlescope.observables.observable import Observable
-from saddlescope.refusal import Refusal
 from saddlescope.tasks.task import Moments
 
 
@@ -38,6 +38,6 @@ class LearnedSamples(Observable):
     def __call__(self, snapshot):
         data = snapshot.data
         if isinstance(data, Moments):
-            raise Refusal("LearnedSamples reads samples, but the task is a population; give it `samples`.")
+            raise InvalidInput("LearnedSamples reads samples, but the task is a population; give it `samples`.")
         x, y = data.x, data.y
         return jnp.sum(snapshot.net(snapshot.params, x) * y, axis=1) / jnp.sum(y**2, axis=1)

@@ -5,9 +5,9 @@ from typing import final
 import equinox as eqx
 import numpy as np
 
+from saddlescope.errors import require
 from saddlescope.observables.observable import Observable
 from saddlescope.observables.readout import channels, one_input
-from saddlescope.refusal import refuse_unless
 
 FLOOR = 1e-6  # added to |f|, so that a channel that crosses zero has a logarithm
 
@@ -43,7 +43,7 @@ class LogRatios(Observable):
     def __call__(self, snapshot):
         one_input(snapshot)
         found = channels(snapshot, np.full((1, 1), self.x))
-        refuse_unless(
+        require(
             0 <= self.block < len(found) and found[self.block].shape[1] > 1,
             f"Log-ratios need a block with two channels or more, of blocks 0 to {len(found) - 1}; got {self.block}.",
         )

@@ -10,10 +10,10 @@ from typing import ClassVar, final
 import equinox as eqx
 import numpy as np
 
-from saddlescope.identity import Part, whole
+from saddlescope.errors import require, require_kind
 from saddlescope.observables.observable import Observable
 from saddlescope.observables.readout import channels, check_points, grid
-from saddlescope.refusal import refuse_unless, refuse_unless_kind
+from saddlescope.serialization.identity import Part, whole
 
 
 class MinimaRule(Part):
@@ -50,7 +50,7 @@ class ProminentMinima(MinimaRule):
     share: float = eqx.field(default=0.02, converter=float)
 
     def __check_init__(self):
-        refuse_unless(0 < self.share < 1, f"`share` must lie between 0 and 1; got {self.share:g}.")
+        require(0 < self.share < 1, f"`share` must lie between 0 and 1; got {self.share:g}.")
 
     def __call__(self, f):
         span = np.ptp(f)
@@ -75,8 +75,8 @@ class MinimaCounts(Observable):
 
     def __check_init__(self):
         check_points(self.points, 3)
-        refuse_unless_kind(self.rule, MinimaRule, "`rule` must be PaperMinima() or ProminentMinima()")
-        refuse_unless(
+        require_kind(self.rule, MinimaRule, "`rule` must be PaperMinima() or ProminentMinima()")
+        require(
             self.precision in ("float32", "float64"),
             f"`precision` must be 'float32' or 'float64', got {self.precision!r}.",
         )

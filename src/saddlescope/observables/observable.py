@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import equinox as eqx
 import jax
 
-from saddlescope.identity import Part
 from saddlescope.nets.net import Net, Params
+from saddlescope.serialization.identity import Part
 from saddlescope.tasks.task import Moments, Samples, Task
 
 

@@ -7,8 +7,8 @@ from typing import final
 
 import equinox as eqx
 
+from saddlescope.errors import require
 from saddlescope.observables.observable import Observable
-from saddlescope.refusal import refuse_unless
 
 
 @final
@@ -18,7 +18,7 @@ class Parameters(Observable):
 
     def __call__(self, snapshot):
         trained = snapshot.net.trained(snapshot.params)
-        refuse_unless(
+        require(
             set(self.only) <= set(trained),
             f"This net trains {', '.join(trained)}; there is no {', '.join(set(self.only) - set(trained))}.",
         )

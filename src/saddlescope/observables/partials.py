@@ -5,10 +5,10 @@ from typing import final
 import equinox as eqx
 import numpy as np
 
-from saddlescope.identity import whole
+from saddlescope.errors import require
 from saddlescope.observables.observable import Observable
 from saddlescope.observables.readout import channels, check_points, grid
-from saddlescope.refusal import refuse_unless
+from saddlescope.serialization.identity import whole
 
 
 @final
@@ -27,7 +27,7 @@ class ChannelPartials(Observable):
     def __call__(self, snapshot):
         found = channels(snapshot, grid(snapshot, self.points))
         wanted = range(len(found)) if self.blocks is None else self.blocks
-        refuse_unless(
+        require(
             all(0 <= j < len(found) for j in wanted), f"The net has blocks 0 to {len(found) - 1}; got {self.blocks}."
         )
         return {str(j): found[j] for j in wanted}

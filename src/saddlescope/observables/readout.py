@@ -4,8 +4,8 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.identity import traced
-from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.errors import InvalidInput, require
+from saddlescope.serialization.identity import with_traced_floats
 from saddlescope.tasks.curve import Curve
 from saddlescope.tasks.task import Moments
 
@@ -21,7 +21,11 @@ def channels_of(net, params, x):
 
 
 def cast(net, params, x, precision):
-    return traced(net, precision), {k: jnp.asarray(v, precision) for k, v in params.items()}, jnp.asarray(x, precision)
+    return (
+        with_traced_floats(net, precision),
+        {k: jnp.asarray(v, precision) for k, v in params.items()},
+        jnp.asarray(x, precision),
+    )
 
 
 def outputs(snapshot, x, precision="float64") -> np.ndarray:
@@ -31,7 +35,7 @@ def outputs(snapshot, x, precision="float64") -> np.ndarray:
 
 def channels(snapshot, x, precision="float64") -> list[np.ndarray]:
     """The output of every block, one row a point."""
-    refuse_unless(
+    require(
         hasattr(snapshot.net, "channels"), f"{type(snapshot.net).__name__} has no channels; a RandomFeatureNet has."
     )
     return [np.asarray(f) for f in channels_of(*cast(snapshot.net, snapshot.params, x, precision))]
@@ -46,18 +50,18 @@ def grid(snapshot, points) -> np.ndarray:
 def one_input(snapshot) -> np.ndarray:
     data = snapshot.data
     if isinstance(data, Moments) or data.x.shape[1] != 1:
-        raise Refusal("This reads a net along one input, but the task has several, or is a population.")
+        raise InvalidInput("This reads a net along one input, but the task has several, or is a population.")
     return np.asarray(data.x)
 
 
 def curve_of(snapshot) -> Curve:
     if not isinstance(snapshot.task, Curve):
-        raise Refusal("This reads a function of one number over [-1, 1]; the task is not a Curve.")
+        raise InvalidInput("This reads a function of one number over [-1, 1]; the task is not a Curve.")
     return snapshot.task
 
 
 def check_points(points, least=2):
-    refuse_unless(
+    require(
         type(points) is int and points >= least,
         f"`points` must be a whole number, {least} or more; got {points!r}.",
     )

@@ -13,9 +13,9 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from matfree import decomp
 
-from saddlescope.identity import whole
+from saddlescope.errors import require
 from saddlescope.observables.observable import Observable
-from saddlescope.refusal import refuse_unless
+from saddlescope.serialization.identity import whole
 
 
 @final
@@ -25,7 +25,7 @@ class Sharpness(Observable):
     name = "sharpness"
 
     def __check_init__(self):
-        refuse_unless(
+        require(
             type(self.iterations) is int and self.iterations > 1,
             f"`iterations` must be a whole number above 1; got {self.iterations!r}.",
         )

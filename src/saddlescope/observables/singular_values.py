@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.sparse.linalg import ArpackError, svds
 
-from saddlescope.identity import whole
+from saddlescope.errors import require
 from saddlescope.observables.observable import Observable
-from saddlescope.refusal import refuse_unless
+from saddlescope.serialization.identity import whole
 
 SMALL = 100  # matrices with fewer rows or columns are decomposed whole
 
@@ -33,7 +33,7 @@ class TopSingularValues(Observable):
     most: int = eqx.field(default=3, static=True, converter=whole)
 
     def __check_init__(self):
-        refuse_unless(
+        require(
             isinstance(self.most, int) and self.most > 0,
             f"`most`, how many singular values are read, must be a positive whole number; got {self.most}.",
         )

@@ -4,13 +4,13 @@ from typing import final
 
 import jax.numpy as jnp
 
+from saddlescope.errors import require
 from saddlescope.observables.observable import Observable
-from saddlescope.refusal import refuse_unless
 
 
 def unit_weights(params):
     """One row a unit: v_i then u_i; of a deep net the first layer's u_i."""
-    refuse_unless("u" in params, f"This reads units (u, v), but the net has {', '.join(params)}.")
+    require("u" in params, f"This reads units (u, v), but the net has {', '.join(params)}.")
     return jnp.concatenate([params["v"], params["u"]], axis=1) if "v" in params else jnp.asarray(params["u"])
 
 

@@ -5,9 +5,9 @@ from typing import final
 import equinox as eqx
 import numpy as np
 
-from saddlescope.identity import whole
+from saddlescope.errors import require
 from saddlescope.observables.observable import Observable
-from saddlescope.refusal import refuse_unless
+from saddlescope.serialization.identity import whole
 
 
 @final
@@ -21,10 +21,8 @@ class WeightDensity(Observable):
     on_host = True
 
     def __check_init__(self):
-        refuse_unless(0 < self.limit < np.inf, f"`limit` must be positive and finite; got {self.limit:g}.")
-        refuse_unless(
-            type(self.bins) is int and self.bins > 0, f"`bins` must be a positive whole number; got {self.bins!r}."
-        )
+        require(0 < self.limit < np.inf, f"`limit` must be positive and finite; got {self.limit:g}.")
+        require(type(self.bins) is int and self.bins > 0, f"`bins` must be a positive whole number; got {self.bins!r}.")
 
     def __call__(self, snapshot):
         edges = np.linspace(-self.limit, self.limit, self.bins + 1)

@@ -5,10 +5,21 @@ from saddlescope.optimisers.gradient_descent import GradientDescent
 from saddlescope.optimisers.gradient_flow import GradientFlow
 from saddlescope.optimisers.norm_scaled import NormScaledDescent
 from saddlescope.optimisers.optimiser import Optimiser
-from saddlescope.optimisers.schedule import Constant, HalveOnStagnation, Ladder, Schedule, StepDecay
+from saddlescope.optimisers.schedule import Constant, HalveOnStagnation, Schedule, StepDecay, StepDownOnStagnation
 from saddlescope.optimisers.stop import LearningRateBelow, LossBelow, StopRule
 
 __all__ = [
-    "Adam", "Constant", "GradientDescent", "GradientFlow", "HalveOnStagnation", "Ladder", "LearningRateBelow",
-    "LossBelow", "NormScaledDescent", "Optimiser", "Schedule", "StepDecay", "StopRule",
+    "Adam",
+    "Constant",
+    "GradientDescent",
+    "GradientFlow",
+    "HalveOnStagnation",
+    "LearningRateBelow",
+    "LossBelow",
+    "NormScaledDescent",
+    "Optimiser",
+    "Schedule",
+    "StepDecay",
+    "StepDownOnStagnation",
+    "StopRule",
 ]  # fmt: skip

@@ -5,9 +5,9 @@ from typing import final
 import equinox as eqx
 import optax
 
-from saddlescope.identity import maybe_float
+from saddlescope.errors import require
 from saddlescope.optimisers.optimiser import Optimiser, check_clip, check_lr, clipped
-from saddlescope.refusal import refuse_unless
+from saddlescope.serialization.identity import maybe_float
 
 
 @final
@@ -21,7 +21,7 @@ class Adam(Optimiser):
     def __check_init__(self):
         check_lr(self.lr)
         check_clip(self.clip)
-        refuse_unless(
+        require(
             0 <= self.b1 < 1 and 0 <= self.b2 < 1, f"`b1` and `b2` must lie in [0, 1); got {self.b1} and {self.b2}."
         )
 

@@ -5,9 +5,9 @@ from typing import final
 import equinox as eqx
 import optax
 
-from saddlescope.identity import maybe_float
+from saddlescope.errors import require
 from saddlescope.optimisers.optimiser import Optimiser, check_clip, check_lr, clipped
-from saddlescope.refusal import refuse_unless
+from saddlescope.serialization.identity import maybe_float
 
 
 @final
@@ -19,11 +19,11 @@ class GradientDescent(Optimiser):
     def __check_init__(self):
         check_lr(self.lr)
         check_clip(self.clip)
-        refuse_unless(
+        require(
             self.momentum is None or 0 <= self.momentum < 1,
             f"`momentum` must lie in [0, 1) or be None; got {self.momentum}.",
         )
 
     def transform(self):
-        # None is structure (no state is kept); a number is traced.
+        # None is structure (no state is kept); a number is with_traced_floats.
         return clipped(self.clip, *(() if self.momentum is None else (optax.trace(self.momentum),)))

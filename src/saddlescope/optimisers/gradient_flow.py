@@ -7,8 +7,8 @@ from typing import final
 import equinox as eqx
 import optax
 
+from saddlescope.errors import require
 from saddlescope.optimisers.optimiser import Optimiser, check_lr
-from saddlescope.refusal import refuse_unless
 
 
 @final
@@ -19,7 +19,7 @@ class GradientFlow(Optimiser):
 
     def __check_init__(self):
         check_lr(self.lr)
-        refuse_unless(
+        require(
             self.rtol > 0 and self.atol > 0, f"Tolerances must be positive; got rtol={self.rtol}, atol={self.atol}."
         )
 

@@ -10,9 +10,9 @@ import equinox as eqx
 import jax
 import optax
 
-from saddlescope.identity import maybe_float
+from saddlescope.errors import require
 from saddlescope.optimisers.optimiser import Optimiser, check_clip, check_lr, clipped
-from saddlescope.refusal import refuse_unless
+from saddlescope.serialization.identity import maybe_float
 
 
 @final
@@ -24,7 +24,7 @@ class NormScaledDescent(Optimiser):
     def __check_init__(self):
         check_lr(self.lr)
         check_clip(self.clip)
-        refuse_unless(abs(self.power) < float("inf"), f"`power` must be finite; got {self.power}.")
+        require(abs(self.power) < float("inf"), f"`power` must be finite; got {self.power}.")
 
     def transform(self):
         def scale(gradient, params):

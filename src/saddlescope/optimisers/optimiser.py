@@ -5,16 +5,16 @@ from abc import abstractmethod
 
 import optax
 
-from saddlescope.identity import Part
-from saddlescope.refusal import refuse_unless
+from saddlescope.errors import require
+from saddlescope.serialization.identity import Part
 
 
 def check_lr(lr):
-    refuse_unless(0 < lr < math.inf, f"`lr`, the learning rate, must be positive and finite; got {lr:g}.")
+    require(0 < lr < math.inf, f"`lr`, the learning rate, must be positive and finite; got {lr:g}.")
 
 
 def check_clip(clip):
-    refuse_unless(clip is None or clip > 0, f"`clip`, the largest gradient norm, must be positive or None; got {clip}.")
+    require(clip is None or clip > 0, f"`clip`, the largest gradient norm, must be positive or None; got {clip}.")
 
 
 def clipped(clip, *rest):

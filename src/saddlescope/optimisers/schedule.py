@@ -9,8 +9,8 @@ from typing import final
 import equinox as eqx
 import numpy as np
 
-from saddlescope.identity import Part
-from saddlescope.refusal import refuse_unless
+from saddlescope.errors import require
+from saddlescope.serialization.identity import Part
 
 
 class Schedule(Part):
@@ -40,8 +40,8 @@ class StepDecay(Schedule):
     every: int = eqx.field(static=True)
 
     def __check_init__(self):
-        refuse_unless(0 < self.factor < math.inf, f"`factor` must be positive and finite; got {self.factor}.")
-        refuse_unless(
+        require(0 < self.factor < math.inf, f"`factor` must be positive and finite; got {self.factor}.")
+        require(
             type(self.every) is int and self.every > 0,
             f"`every` must be a positive number of ticks; got {self.every}.",
         )
@@ -54,7 +54,7 @@ class StepDecay(Schedule):
 
 
 def check_windows(window, patience):
-    refuse_unless(
+    require(
         type(window) is type(patience) is int and 0 < 2 * window <= patience,
         f"`patience` must hold two windows; got window={window} and patience={patience}.",
     )
@@ -96,7 +96,7 @@ def rungs(given):
 
 
 @final
-class Ladder(Schedule):
+class StepDownOnStagnation(Schedule):
     """Go to the next lower rate of a list when the loss stagnates; stay on the last. Meanfield paper, Fig. 2."""
 
     rates: tuple[float, ...] = eqx.field(converter=rungs)
@@ -106,7 +106,7 @@ class Ladder(Schedule):
     def __check_init__(self):
         check_windows(self.window, self.patience)
         falling = all(a > b for a, b in pairwise(self.rates))
-        refuse_unless(
+        require(
             len(self.rates) > 0 and falling and self.rates[-1] > 0,
             f"The rates of a ladder must be positive and fall from rung to rung; got {self.rates}.",
         )

@@ -7,8 +7,8 @@ from typing import final
 
 import equinox as eqx
 
-from saddlescope.identity import Part
-from saddlescope.refusal import refuse_unless
+from saddlescope.errors import require
+from saddlescope.serialization.identity import Part
 
 
 class StopRule(Part):
@@ -29,7 +29,7 @@ class LossBelow(StopRule):
     level: float = eqx.field(converter=float)
 
     def __check_init__(self):
-        refuse_unless(self.level > 0, f"The level to stop below must be positive; got {self.level}.")
+        require(self.level > 0, f"The level to stop below must be positive; got {self.level}.")
 
     def reached(self, lr, losses):
         return losses[-1] < self.level
@@ -47,7 +47,7 @@ class LearningRateBelow(StopRule):
     level: float = eqx.field(converter=float)
 
     def __check_init__(self):
-        refuse_unless(self.level > 0, f"The rate to stop below must be positive; got {self.level}.")
+        require(self.level > 0, f"The rate to stop below must be positive; got {self.level}.")
 
     def reached(self, lr, losses):
         return lr < self.level

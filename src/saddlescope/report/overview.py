@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
-from saddlescope import store
-from saddlescope.claims import stages_of, tally
+from saddlescope.claims import tally
+from saddlescope.errors import InvalidInput, require
 from saddlescope.experiment import find, matching
-from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.report.record import recorded
 from saddlescope.results import Results
+from saddlescope.storage import result_folder as store
 from saddlescope.sweeps import grid
 
 
@@ -30,7 +30,7 @@ def latest(key, out) -> str:
     if folder := finished(key, out):
         try:
             found, whose = store.load_verdicts(folder / store.VERDICTS), "yours"
-        except Refusal as error:
+        except InvalidInput as error:
             return str(error)
     if found is None:
         return "no verdicts stored yet"
@@ -47,7 +47,7 @@ def finished(key, out):
 def describe_key(key, out) -> str:
     """Setting of the first point, axes and recorded verdicts of an experiment."""
     names = matching(key)
-    refuse_unless(len(names) == 1, f"`show` takes one experiment, {key!r} names {len(names)}: {', '.join(names)}.")
+    require(len(names) == 1, f"`show` takes one experiment, {key!r} names {len(names)}: {', '.join(names)}.")
     experiment = find(names[0])
     lines = [f"{names[0]}: {experiment.title} ({experiment.where})"]
     for scale in ("full", "quick"):
@@ -94,12 +94,12 @@ def stage_lines(results: Results, most=3):
     """The stages of the first few runs, and how many drops the others have."""
     if "length" not in results.measured:
         return []
-    runs = [m for m, _ in results.runs()]
+    runs = [m for m in results.runs()]
     axes = [c for c in results.measured.coords if results.measured[c].dims == ("run",)]
     lines = []
     for run in runs[:most]:
         label = ", ".join(f"{a} = {run[a].values}" for a in axes)
-        lines.append(f"stages of {label} ({run.status.values}):\n{stages_of(run)}")
-    counts, runs_with = np.unique([stages_of(run).n_drops for run in runs], return_counts=True)
+        lines.append(f"stages of {label} ({run.status.values}):\n{run.stages}")
+    counts, runs_with = np.unique([run.stages.n_drops for run in runs], return_counts=True)
     spread = ", ".join(f"{c} in {n} run{'s' if n > 1 else ''}" for c, n in zip(counts, runs_with, strict=True))
     return [*lines, f"drops over all {len(runs)} runs: {spread}"]

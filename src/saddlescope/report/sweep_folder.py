@@ -3,12 +3,12 @@
 from collections import Counter
 from pathlib import Path
 
+from saddlescope.errors import InvalidInput
 from saddlescope.progress import Progress
-from saddlescope.provenance import provenance
-from saddlescope.refusal import Refusal
+from saddlescope.storage.provenance import provenance
 from saddlescope.sweeps.axes import spelled
 from saddlescope.sweeps.board import alive
-from saddlescope.sweeps.consolidate import Census, census, consolidate, verified
+from saddlescope.sweeps.consolidate import FolderContents, consolidate, folder_contents, verified
 from saddlescope.sweeps.folder import HOST, Folder, read_json
 from saddlescope.sweeps.plan import read_plan
 from saddlescope.sweeps.table import check_table, write_table
@@ -21,7 +21,7 @@ SHOWN = 20  # runs of a kind that a listing shows
 def listing_facts(folder, where=None) -> dict:
     """Counts, reasons and points, for programs."""
     place = Folder(folder)
-    found = census(place, where)
+    found = folder_contents(place, where)
     return {
         "done": len(found.there), "failed": [{"name": n, "point": found.named(n), "reason": why}
                                              for n, why in found.failed.items()],
@@ -32,7 +32,7 @@ def listing_facts(folder, where=None) -> dict:
 
 def listing(folder, where=None, everything=False) -> str:
     place = Folder(folder)
-    found = census(place, where)
+    found = folder_contents(place, where)
     most = len(found.points) if everything else SHOWN
     lines = [f"{folder}: {len(found.there)} done, {len(found.failed)} failed, {len(found.missing)} missing"]
     for name in found.there if everything else ():
@@ -56,7 +56,7 @@ def listing(folder, where=None, everything=False) -> str:
 def status_of(place, name):
     try:
         word = place.columns(name)[0].get("status")
-    except Refusal:
+    except InvalidInput:
         return "damaged"
     return str(word[1]) if word is not None else "measured"
 
@@ -79,7 +79,7 @@ def collect_folder(folder, output, table, where=None, quiet=False):
     place = Folder(folder)
     if table is not None:
         check_table(table)
-    found = census(place, where)
+    found = folder_contents(place, where)
     if output is not None or table is None:
         target = Path(output) if output is not None else place.root / "sweep.nc"
         with Progress("collecting", 2 * len(found.there), quiet) as bar:
@@ -93,7 +93,7 @@ def collect_folder(folder, output, table, where=None, quiet=False):
     yield from left_out(found)
 
 
-def left_out(found: Census):
+def left_out(found: FolderContents):
     if found.missing or found.failed:
         yield f"not there: {len(found.missing)} missing, {len(found.failed)} failed"
     if found.damaged:
@@ -107,11 +107,11 @@ def verify_folder(folder, quiet=False) -> tuple[list[str], bool]:
     for path in sorted((place.root / "plans").glob("*.json")):
         try:
             read_plan(path)
-        except Refusal as error:
+        except InvalidInput as error:
             broken.append(str(error))
     if broken:
         return broken, False
-    found = census(place)
+    found = folder_contents(place)
     with Progress("verifying", len(found.there), quiet) as bar:
         found = verified(place, found, bar)
     lines = [f"damaged: {place.shard(name)}  {spelled(found.named(name))}" for name in found.damaged]

@@ -17,7 +17,7 @@ noise of several per cent. A slow power law or straight line in such noise may b
 
 import numpy as np
 
-from saddlescope.refusal import refuse_unless
+from saddlescope.errors import require
 from saddlescope.stages.cuts import Cuts
 from saddlescope.stages.noise import blurred, level_of, lows, point_noise, rates, smoothing_width
 from saddlescope.stages.value import Plateau, Stages
@@ -28,9 +28,9 @@ def find_stages(loss, time=None, *, log_time=False, min_fall=0.05, prominence=5.
 
     `smooth` is a width in points instead of the automatic one. A curve that stops being finite is cut there.
     """
-    refuse_unless(0 < min_fall < 1, f"`min_fall` is a share of the level between 0 and 1, got {min_fall}.")
-    refuse_unless(prominence > 1, f"`prominence` is a factor above 1, got {prominence}.")
-    refuse_unless(smooth is None or 0 <= smooth < 1e6, f"`smooth` is a width in points, 0 to 1e6, got {smooth}.")
+    require(0 < min_fall < 1, f"`min_fall` is a share of the level between 0 and 1, got {min_fall}.")
+    require(prominence > 1, f"`prominence` is a factor above 1, got {prominence}.")
+    require(smooth is None or 0 <= smooth < 1e6, f"`smooth` is a width in points, 0 to 1e6, got {smooth}.")
     loss, time, note = checked(loss, time, log_time)
     if len(loss) < 3 or np.all(loss == loss[0]):
         level = () if not len(loss) else (Plateau(time[0], time[-1], time[0], loss[0], 0.0),)
@@ -62,22 +62,22 @@ def checked(loss, time, log_time):
     """Finite floats and their times; the rest in words."""
     time = own_time(loss) if time is None else time
     loss = np.asarray(loss)
-    refuse_unless(
+    require(
         loss.ndim == 1 and loss.dtype.kind in "fiub",
         f"A loss curve is one row of numbers, got an array of {loss.dtype} with shape {loss.shape}; pass one curve.",
     )
     loss = loss.astype(float)
     time = np.arange(len(loss)) + float(log_time) if time is None else np.asarray(time)
-    refuse_unless(time.dtype.kind in "fiu", f"Time is a row of numbers, got an array of {time.dtype}.")
+    require(time.dtype.kind in "fiu", f"Time is a row of numbers, got an array of {time.dtype}.")
     time = time.astype(float)
-    refuse_unless(time.shape == loss.shape, f"Time must be as long as the loss, {len(loss)}, got shape {time.shape}.")
+    require(time.shape == loss.shape, f"Time must be as long as the loss, {len(loss)}, got shape {time.shape}.")
     bad = np.flatnonzero(~np.isfinite(loss))
     end = bad[0] if bad.size else len(loss)
     note = f"not finite from point {end}" if bad.size else ""
     loss, time = loss[:end], time[:end]
-    refuse_unless(
+    require(
         bool(np.all(np.diff(time) > 0)),
         "Time must increase from each point to the next; sort the curve, or name another time column.",
     )
-    refuse_unless(not log_time or not len(time) or time[0] > 0, "Log time needs positive times; start at 1.")
+    require(not log_time or not len(time) or time[0] > 0, "Log time needs positive times; start at 1.")
     return loss, time, note

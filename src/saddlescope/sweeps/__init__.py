@@ -6,21 +6,33 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from saddlescope.sweeps.axes import crossed, grid, zipped
     from saddlescope.sweeps.folder import Folder
-    from saddlescope.sweeps.job import Job, Measuring, Predicting, Training
+    from saddlescope.sweeps.job import Job, MeasureJob, PredictJob, TrainJob
     from saddlescope.sweeps.plan import Plan
     from saddlescope.sweeps.pool import Workers
-    from saddlescope.sweeps.running import carry_out, crew, sweep
+    from saddlescope.sweeps.running import make_executor, run_plan, sweep
     from saddlescope.sweeps.where import only
 
 # Imported when first used: to list or verify a folder, nobody waits for JAX.
 HOMES = {
-    "crossed": "axes", "grid": "axes", "zipped": "axes", "carry_out": "running", "crew": "running",
-    "sweep": "running", "Folder": "folder", "Job": "job", "Measuring": "job", "Predicting": "job", "Training": "job",
+    "crossed": "axes", "grid": "axes", "zipped": "axes", "run_plan": "running", "make_executor": "running",
+    "sweep": "running", "Folder": "folder", "Job": "job", "MeasureJob": "job", "PredictJob": "job", "TrainJob": "job",
     "Plan": "plan", "Workers": "pool", "only": "where",
 }  # fmt: skip
 __all__ = [
-    "Folder", "Job", "Measuring", "Plan", "Predicting", "Training", "Workers", "carry_out", "crew", "crossed", "grid",
-    "only", "sweep", "zipped",
+    "Folder",
+    "Job",
+    "MeasureJob",
+    "Plan",
+    "PredictJob",
+    "TrainJob",
+    "Workers",
+    "crossed",
+    "grid",
+    "make_executor",
+    "only",
+    "run_plan",
+    "sweep",
+    "zipped",
 ]  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from itertools import product
 
-from saddlescope.refusal import refuse_unless
+from saddlescope.errors import require
 
 MANY = 2_000_000  # points of one sweep
 
@@ -15,7 +15,7 @@ def grid(**axes) -> list[dict]:
     count = 1
     for values in axes.values():
         count *= len(values)
-    refuse_unless(count <= MANY, f"This grid has {count:,} points; a sweep has at most {MANY:,}: split it.")
+    require(count <= MANY, f"This grid has {count:,} points; a sweep has at most {MANY:,}: split it.")
     return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
 
 
@@ -23,7 +23,7 @@ def zipped(**axes) -> list[dict]:
     """The axes side by side: zipped(samples=(256, 512), batch=(4, 8)) has two points."""
     axes = checked(axes)
     lengths = {name: len(values) for name, values in axes.items()}
-    refuse_unless(len(set(lengths.values())) < 2, f"Zipped axes must be equally long; got {lengths}.")
+    require(len(set(lengths.values())) < 2, f"Zipped axes must be equally long; got {lengths}.")
     return [dict(zip(axes, values, strict=True)) for values in zip(*axes.values(), strict=True)]
 
 
@@ -31,9 +31,9 @@ def crossed(*lists) -> list[dict]:
     """Every point of one list with every point of the others: crossed(zipped(…), grid(seed=range(5)))."""
     points = [{}]
     for more in lists:
-        refuse_unless(len(points) * len(more) <= MANY, f"A sweep has at most {MANY:,} points: split it.")
+        require(len(points) * len(more) <= MANY, f"A sweep has at most {MANY:,} points: split it.")
         clash = {a for p in points[:1] for a in p} & {a for p in more[:1] for a in p}
-        refuse_unless(not clash, f"The axis {', '.join(sorted(clash))} is given twice.")
+        require(not clash, f"The axis {', '.join(sorted(clash))} is given twice.")
         points = [a | b for a in points for b in more]
     return points
 
@@ -42,12 +42,10 @@ def checked(axes) -> dict:
     """Tuples of values, none of them twice."""
     for name, values in axes.items():
         listed = isinstance(values, Iterable) and not isinstance(values, str)
-        refuse_unless(listed, f"The axis {name!r} needs a list of values, such as ({values!r},).")
+        require(listed, f"The axis {name!r} needs a list of values, such as ({values!r},).")
     axes = {name: tuple(values) for name, values in axes.items()}
     for name, values in axes.items():
-        refuse_unless(
-            len({repr(v) for v in values}) == len(values), f"The axis {name!r} has a value twice: {shown(values)}."
-        )
+        require(len({repr(v) for v in values}) == len(values), f"The axis {name!r} has a value twice: {shown(values)}.")
     return axes
 
 
@@ -60,15 +58,15 @@ def parse_axes(texts, seeds=None) -> dict:
     axes = {}
     for text in texts:
         name, sign, values = text.partition("=")
-        refuse_unless(
+        require(
             sign and all(part.isidentifier() for part in name.split(".")) and values,
             f"An axis is given as name=values, such as seed=0..4; got {text!r}.",
         )
-        refuse_unless(name not in axes, f"The axis {name!r} is given twice; write all its values at once.")
+        require(name not in axes, f"The axis {name!r} is given twice; write all its values at once.")
         axes[name] = parse_values(values)
     if seeds is not None:
-        refuse_unless(seeds > 0, f"`--seeds` must be a positive number, got {seeds}.")
-        refuse_unless("seed" not in axes, "Give `--seeds N` or `--axis seed=…`, not both.")
+        require(seeds > 0, f"`--seeds` must be a positive number, got {seeds}.")
+        require("seed" not in axes, "Give `--seeds N` or `--axis seed=…`, not both.")
         axes["seed"] = tuple(range(seeds))
     return axes
 
@@ -78,17 +76,17 @@ def parse_values(text) -> tuple:
     values: list = []
     for part in text.split(","):
         values += parse_part(part.strip(), text)
-        refuse_unless(len(values) <= MANY, f"An axis has at most {MANY:,} values.")
+        require(len(values) <= MANY, f"An axis has at most {MANY:,} values.")
     return tuple(values)
 
 
 def parse_part(part, text):
     """A number, a name, or a range with both ends: `0..4`."""
-    refuse_unless(part, f"A value is missing between the commas of {text!r}.")
+    require(part, f"A value is missing between the commas of {text!r}.")
     if span := re.fullmatch(r"([0-9]{1,18})\.\.([0-9]{1,18})", part):
         first, last = map(int, span.groups())
-        refuse_unless(first <= last, f"A range goes upwards, got {part!r} in {text!r}.")
-        refuse_unless(last - first < MANY, f"A range has at most {MANY:,} values, got {part!r}.")
+        require(first <= last, f"A range goes upwards, got {part!r} in {text!r}.")
+        require(last - first < MANY, f"A range has at most {MANY:,} values, got {part!r}.")
         return range(first, last + 1)
     if part in ("true", "false"):
         return [part == "true"]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from saddlescope.atomic import atomic_write
+from saddlescope.storage.files import write_atomically
 from saddlescope.sweeps.folder import HOST, now, read_json
 
 EVERY = 1.0  # seconds between two looks
@@ -23,7 +23,7 @@ LINE = 60.0  # seconds between two lines off a terminal
 
 
 @dataclass
-class Board:
+class ProgressReporter:
     """Counts of one sweep under way. `total` and `work` are of what there was to do when it started."""
 
     title: str
@@ -97,7 +97,7 @@ class Board:
             "done": self.done, "failed": self.failed, "work_done": self.worked / self.work if self.work else 1.0,
             "seconds_left": self.left, "running": self.running,
         }  # fmt: skip
-        with contextlib.suppress(OSError), atomic_write(self.file, flush=False) as file:
+        with contextlib.suppress(OSError), write_atomically(self.file, flush=False) as file:
             file.write(json.dumps(facts, indent=1).encode())
 
     def close(self, state):

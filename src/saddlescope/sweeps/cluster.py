@@ -2,7 +2,7 @@
 
 from contextlib import contextmanager
 
-from saddlescope.refusal import Refusal
+from saddlescope.errors import InvalidInput
 
 WAIT = 30  # seconds for the scheduler, and for its first worker
 
@@ -13,14 +13,16 @@ def cluster_executor(address):
     try:
         from distributed import Client
     except ImportError:
-        raise Refusal("A cluster needs Dask: pip install 'saddlescope[cluster]'.") from None
+        raise InvalidInput("A cluster needs Dask: pip install 'saddlescope[cluster]'.") from None
     try:
         client = Client(address, timeout=WAIT, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
-        raise Refusal(f"No Dask scheduler answers at {address} ({error}); start one with `dask scheduler`.") from None
+        raise InvalidInput(
+            f"No Dask scheduler answers at {address} ({error}); start one with `dask scheduler`."
+        ) from None
     with client:
         try:
             client.wait_for_workers(1, timeout=WAIT)
         except TimeoutError:
-            raise Refusal(f"The scheduler at {address} has no workers; start some with `dask worker`.") from None
+            raise InvalidInput(f"The scheduler at {address} has no workers; start some with `dask worker`.") from None
         yield client.get_executor()

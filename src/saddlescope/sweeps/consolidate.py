@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from saddlescope.netcdf import Group, netcdf_file
-from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.errors import InvalidInput, require
 from saddlescope.results import Layout, axes_of
+from saddlescope.storage.netcdf import Group, netcdf_file
 from saddlescope.sweeps.folder import Folder
 from saddlescope.sweeps.plan import planned
 from saddlescope.sweeps.where import only
@@ -18,7 +18,7 @@ BLOCK = 64 << 20  # bytes of curves put together at a time
 
 
 @dataclass
-class Census:
+class FolderContents:
     """What is in a folder: runs that are there, failed, missing, damaged, by name and point."""
 
     points: dict[str, dict]
@@ -31,9 +31,9 @@ class Census:
         return self.points.get(name, {})
 
 
-def census(folder: Folder, where: str | None = None) -> Census:
+def folder_contents(folder: Folder, where: str | None = None) -> FolderContents:
     """By presence; `verified` looks at every byte. Shards that no plan names carry their own point."""
-    refuse_unless(
+    require(
         (folder.root / "plans").is_dir() or (folder.root / "runs").is_dir(),
         f"{folder.root} is not the folder of a sweep: it has neither plans nor runs.",
     )
@@ -44,7 +44,7 @@ def census(folder: Folder, where: str | None = None) -> Census:
         axes = {axis: None for point in points.values() for axis in point}
         chosen = only([axes | point | {"name": name} for name, point in points.items()], where)
         points = {point["name"]: points[point["name"]] for point in chosen}
-    found = Census(points)
+    found = FolderContents(points)
     for name in points:
         if name in present:
             found.there.append(name)
@@ -58,12 +58,12 @@ def census(folder: Folder, where: str | None = None) -> Census:
 def own_point(folder, name) -> dict:
     try:
         point = folder.packed(name)[1].get("point")
-    except Refusal:
+    except InvalidInput:
         return {}
     return point if isinstance(point, dict) else {}
 
 
-def verified(folder: Folder, found: Census, look: Callable = lambda done: None) -> Census:
+def verified(folder: Folder, found: FolderContents, look: Callable = lambda done: None) -> FolderContents:
     """The same, with runs whose bytes are not those that were written told apart."""
     for i, name in enumerate(found.there):
         if not folder.is_whole(name):
@@ -74,11 +74,11 @@ def verified(folder: Folder, found: Census, look: Callable = lambda done: None) 
     return found
 
 
-def consolidate(folder: Folder, found: Census, path, look: Callable = lambda done: None, **about) -> Layout:
+def consolidate(folder: Folder, found: FolderContents, path, look: Callable = lambda done: None, **about) -> Layout:
     """Write the runs that are there to one file with the groups `measured` and `predicted` (empty)."""
-    refuse_unless(os.fspath(path).endswith(".nc"), f"The collected file is a NetCDF file: name it …nc, not {path}.")
+    require(os.fspath(path).endswith(".nc"), f"The collected file is a NetCDF file: name it …nc, not {path}.")
     layout = surveyed(folder, found, look)
-    refuse_unless(bool(found.there), f"There is no whole run in {folder.root} to collect.")
+    require(bool(found.there), f"There is no whole run in {folder.root} to collect.")
     axes = {a: (("run",), v) for a, (_, v) in axes_of([found.named(n) for n in found.there]).items()}
     layout.check_axes(axes)
     sizes = {"run": len(found.there)} | layout.sizes
@@ -97,13 +97,13 @@ def consolidate(folder: Folder, found: Census, path, look: Callable = lambda don
     return layout
 
 
-def surveyed(folder, found: Census, look) -> Layout:
+def surveyed(folder, found: FolderContents, look) -> Layout:
     """One reading of every run: what they are together, and which of them are damaged."""
     layout, whole = Layout(), []
     for i, name in enumerate(found.there):
         try:
             run, about = folder.columns(name)
-        except Refusal:
+        except InvalidInput:
             found.damaged.append(name)
             continue
         layout.add(run, about.get("coords", ()), about.get("attrs"))

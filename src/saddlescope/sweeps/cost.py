@@ -23,7 +23,7 @@ COUNTED: dict[str, int] = {}
 def work(setting: Setting) -> float:
     samples, task = setting.task.size or 1, setting.task
     steps = 1 if setting.batch is None else -(-samples // setting.batch)
-    moments = setting.batch is None and setting.reduce and setting.net.reduces
+    moments = setting.batch is None and setting.reduce and setting.net.uses_moments
     seen = task.inputs if moments else samples
     return setting.budget * (seen * weights(setting.net, task.inputs, task.outputs) + steps * OVERHEAD[setting.engine])
 

@@ -20,11 +20,11 @@ from pathlib import Path
 
 import xarray as xr
 
-from saddlescope.atomic import PART, atomic_write
-from saddlescope.packed import Damaged, read_packed, write_packed
-from saddlescope.refusal import Refusal
+from saddlescope.errors import InvalidInput
 from saddlescope.results import Columns
-from saddlescope.shard import columns, decoded, encoded
+from saddlescope.storage.checked_npz import Damaged, read_checked, write_checked
+from saddlescope.storage.files import PART, write_atomically
+from saddlescope.storage.run_file import columns, decoded, encoded
 from saddlescope.sweeps.locks import holding, opened
 
 NAME = re.compile(r"[0-9a-f]{20}-[0-9a-z]{1,8}-v\d+")
@@ -42,12 +42,12 @@ class Folder:
 
     def shard(self, name) -> Path:
         if not isinstance(name, str) or not NAME.fullmatch(name):  # a name from a file must not lead elsewhere
-            raise Refusal(f"A run has no such name: {str(name)[:60]!r}.")
+            raise InvalidInput(f"A run has no such name: {str(name)[:60]!r}.")
         return Path(f"{self.root}/runs/{name[0]}/{name}.npz")
 
     def write(self, name, run: xr.Dataset, point):
         arrays, about = encoded(run, name=name, point={k: plain(v) for k, v in point.items()})
-        write_packed(self.shard(name), arrays, about, self.lasting)
+        write_checked(self.shard(name), arrays, about, self.lasting)
 
     def read(self, name) -> xr.Dataset:
         path = self.shard(name)
@@ -59,7 +59,7 @@ class Folder:
 
     def packed(self, name):
         path = self.shard(name)
-        arrays, about = read_packed(path)
+        arrays, about = read_checked(path)
         if about.get("name") != name:
             raise Damaged(f"{path} holds another run than its name says.")
         return arrays, about
@@ -111,7 +111,7 @@ class Folder:
     def record_failure(self, name, point, reason, details=""):
         facts = {"name": name, "point": {k: plain(v) for k, v in point.items()}, "reason": reason,
                  "details": details, "host": HOST, "time": now()}  # fmt: skip
-        with atomic_write(self.failure_file(name), flush=self.lasting) as file:
+        with write_atomically(self.failure_file(name), flush=self.lasting) as file:
             file.write(json.dumps(facts, indent=1).encode())
 
     def failures(self) -> dict[str, dict]:

@@ -18,10 +18,10 @@ from typing import Any, Protocol
 import xarray as xr
 
 from saddlescope import numerics
-from saddlescope.identity import content_hash, storable
+from saddlescope.errors import InvalidInput, reason_of, require
 from saddlescope.observables.observable import Observable
-from saddlescope.refusal import Refusal, reason_of, refuse_unless
 from saddlescope.results import named
+from saddlescope.serialization.identity import content_hash, storable
 from saddlescope.setting import Setting
 from saddlescope.sweeps.axes import spelled
 from saddlescope.sweeps.cost import work
@@ -56,7 +56,7 @@ class Job(ABC):
 
 
 @dataclass(frozen=True)
-class Training(Job):
+class TrainJob(Job):
     setting: Setting
     observe: tuple[Observable, ...] = ()
     save_at: SaveAt = ALONE
@@ -78,13 +78,13 @@ class Training(Job):
         )  # fmt: skip
 
     def check_storable(self):
-        refuse_unless(
+        require(
             storable(self.setting.to_json()), "A setting with a lambda runs but cannot be stored: name the function."
         )
 
 
 @dataclass(frozen=True)
-class Predicting(Job):
+class PredictJob(Job):
     setting: Setting
     predictions: tuple[Saying, ...]
 
@@ -105,7 +105,7 @@ class Predicting(Job):
 
 
 @dataclass(frozen=True)
-class Measuring(Job):
+class MeasureJob(Job):
     function: Callable
     point: tuple[tuple[str, object], ...]
 
@@ -137,8 +137,8 @@ def at(function, **point):
     except KeyError as error:
         wrong = next((axis for axis, value in point.items() if value == error.args[0]), None)
         about = f"{error.args[0]!r} is no {wrong}" if wrong else f"{error.args[0]!r} is not known"
-        raise Refusal(
+        raise InvalidInput(
             f"Nothing can be run at {spelled(point)}: {about}; `saddlescope show` names the values."
         ) from error
     except (TypeError, ValueError, AttributeError) as error:
-        raise Refusal(f"Nothing can be run at {spelled(point)} ({reason_of(error).rstrip('.')}).") from error
+        raise InvalidInput(f"Nothing can be run at {spelled(point)} ({reason_of(error).rstrip('.')}).") from error

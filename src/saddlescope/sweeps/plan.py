@@ -8,11 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from saddlescope.atomic import atomic_write
+from saddlescope.errors import InvalidInput, require
 from saddlescope.progress import Progress
-from saddlescope.refusal import Refusal, refuse_unless
 from saddlescope.results import WORD
-from saddlescope.shard import is_text
+from saddlescope.storage.files import write_atomically
+from saddlescope.storage.run_file import is_text
 from saddlescope.sweeps.axes import spelled
 from saddlescope.sweeps.folder import NAME, Folder, plain, read_json
 
@@ -46,10 +46,10 @@ class Plan:
         try:
             job = self.job(point)
             return job, job.name, job.work
-        except Refusal:
+        except InvalidInput:
             raise
         except (ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
-            raise Refusal(f"Nothing can be run at {spelled(point)} ({type(error).__name__}: {error}).") from None
+            raise InvalidInput(f"Nothing can be run at {spelled(point)} ({type(error).__name__}: {error}).") from None
 
     @cached_property
     def kept(self) -> "dict[str, Job]":
@@ -72,7 +72,7 @@ def keep_plan(folder: Folder, plan: Plan) -> str:
     place = f"plans/{hashlib.sha256(data).hexdigest()[:20]}.json"
     path = folder.root / place
     if not path.is_file() or path.read_bytes() != data:
-        with atomic_write(folder.root / place, flush=folder.lasting) as file:
+        with write_atomically(folder.root / place, flush=folder.lasting) as file:
             file.write(data)
     return place
 
@@ -99,13 +99,13 @@ def read_plan(path: Path) -> list[tuple[str, dict]]:
     try:
         text = path.read_bytes()
     except OSError as error:
-        raise Refusal(f"{path} cannot be read ({error.strerror}).") from None
-    refuse_unless(hashlib.sha256(text).hexdigest()[:20] == path.stem, damaged)
+        raise InvalidInput(f"{path} cannot be read ({error.strerror}).") from None
+    require(hashlib.sha256(text).hexdigest()[:20] == path.stem, damaged)
     data = read_json(path)
     names, axes = (data.get(key) if isinstance(data, dict) else None for key in ("names", "axes"))
     if not isinstance(names, list) or not isinstance(axes, dict):
-        raise Refusal(damaged)
+        raise InvalidInput(damaged)
     lists = all(isinstance(values, list) and len(values) == len(names) for values in axes.values())
     lists = lists and all(WORD.fullmatch(axis) and all(map(is_value, values)) for axis, values in axes.items())
-    refuse_unless(lists and all(isinstance(n, str) and NAME.fullmatch(n) for n in names), damaged)
+    require(lists and all(isinstance(n, str) and NAME.fullmatch(n) for n in names), damaged)
     return [(name, {axis: values[i] for axis, values in axes.items()}) for i, name in enumerate(names)]

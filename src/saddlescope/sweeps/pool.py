@@ -17,8 +17,8 @@ from concurrent.futures import Executor, Future
 from multiprocessing.reduction import ForkingPickler
 
 from saddlescope import ONE_THREAD
-from saddlescope.refusal import Refusal, refuse_unless
-from saddlescope.training.driver import LOOPING, STOP
+from saddlescope.errors import InvalidInput, require
+from saddlescope.training.interrupt import LOOPING, STOP
 
 CANNOT_START = (
     "A worker process ended before its first job: it was killed, or started this script again because the script does "
@@ -46,7 +46,7 @@ def ended(exitcode) -> str:
 
 class Workers(Executor):
     def __init__(self, count: int):
-        refuse_unless(count >= 1, f"`workers` must be a positive number of processes, got {count}.")
+        require(count >= 1, f"`workers` must be a positive number of processes, got {count}.")
         self.count = count
         self.jobs: queue.SimpleQueue = queue.SimpleQueue()
         self.stopping = self.closed = False
@@ -133,14 +133,14 @@ class Worker:
             with ENVIRONMENT, one_thread_each():
                 self.process.start()
         except OSError as error:
-            raise Refusal(f"A worker process cannot be started ({error}).") from None
+            raise InvalidInput(f"A worker process cannot be started ({error}).") from None
         finally:
             theirs.close()
         try:
             self.pipe.recv()
         except (EOFError, ConnectionError):
             self.process.join(GRACE)
-            raise Refusal(CANNOT_START) from None
+            raise InvalidInput(CANNOT_START) from None
 
     def do(self, message):
         """(whether it went well, value or error, bytes of memory in use)"""

@@ -8,16 +8,16 @@ from functools import partial
 
 import xarray as xr
 
+from saddlescope.errors import InvalidInput, require, require_kind
 from saddlescope.observables.observable import Observable
-from saddlescope.refusal import Refusal, refuse_unless, refuse_unless_kind
 from saddlescope.results import RAGGED, WORD, collect
 from saddlescope.setting import Setting
 from saddlescope.sweeps.axes import spelled
-from saddlescope.sweeps.conduct import Here, Tally, conduct
 from saddlescope.sweeps.folder import Folder
-from saddlescope.sweeps.job import Training, at
+from saddlescope.sweeps.job import TrainJob, at
 from saddlescope.sweeps.plan import Plan
 from saddlescope.sweeps.pool import Workers
+from saddlescope.sweeps.scheduler import SerialExecutor, Tally, conduct
 from saddlescope.training import SaveAt
 
 NAMES = {*RAGGED, "run", "loss", "learning_rate", "step_loss", "finite", "length", "saved_length", "event_length"}
@@ -34,28 +34,28 @@ def sweep(
     """
     observe = (observe,) if isinstance(observe, Observable) else tuple(observe)
     for o in observe:
-        refuse_unless_kind(o, Observable, "`observe` takes observables such as FullLoss()")
-    refuse_unless(len(points := list(points)) > 0, "There is nothing to run: the list of points is empty.")
+        require_kind(o, Observable, "`observe` takes observables such as FullLoss()")
+    require(len(points := list(points)) > 0, "There is nothing to run: the list of points is empty.")
     record = observe, SaveAt() if save_at is None else save_at, per_step
     plan = Plan(title, points, partial(training, setting, *record))
-    with nullcontext(executor) if executor is not None else crew(workers, plan) as hands:
-        return carry_out(plan, folder, hands, quiet)
+    with nullcontext(executor) if executor is not None else make_executor(workers, plan) as hands:
+        return run_plan(plan, folder, hands, quiet)
 
 
 def training(setting, observe, save_at, per_step, point):
     made = at(setting, **point)
-    refuse_unless_kind(made, Setting, "`setting` must be a function that makes a Setting")
-    return Training(made, observe, save_at, per_step)
+    require_kind(made, Setting, "`setting` must be a function that makes a Setting")
+    return TrainJob(made, observe, save_at, per_step)
 
 
 @contextmanager
-def crew(workers: int, plan: Plan):
+def make_executor(workers: int, plan: Plan):
     """Hands for jobs like those of the plan: as many processes as asked for, at most one a job, for as long as the
     block lasts; this very process where it is one."""
     count = isinstance(workers, int) and workers >= 1
-    refuse_unless(count, f"`workers` must be a positive number of processes, got {workers!r}.")
+    require(count, f"`workers` must be a positive number of processes, got {workers!r}.")
     if min(workers, len(plan.points)) == 1:
-        yield Here()
+        yield SerialExecutor()
         return
     with processes(min(workers, len(plan.points))) as pool:
         yield pool
@@ -71,7 +71,7 @@ def processes(count: int):
         pool.stop()
 
 
-def carry_out(
+def run_plan(
     plan: Plan, folder=None, executor: Executor | None = None, quiet=False, each=lambda run: run
 ) -> xr.Dataset:
     """Do all of a plan and put its runs, or what `each` leaves of one, together in the order of its points."""
@@ -81,7 +81,7 @@ def carry_out(
             check_storable(plan)
             for name in place.failures().keys() & set(plan.names):  # a call that needs every run tries again
                 place.forget_failure(name)
-        refuse_failures(conduct(plan, place, executor or Here(), quiet=quiet))
+        refuse_failures(conduct(plan, place, executor or SerialExecutor(), quiet=quiet))
         return collect([each(place.read(name)) for name in plan.names], plan.points)
 
 
@@ -98,10 +98,10 @@ def kept(folder):
 def check_axes(plan: Plan):
     """Refuse an axis that collecting could not name, before the first run and not after the last."""
     job = plan.job(plan.points[0]) if plan.points else None
-    own = {o.name for o in job.observe} if isinstance(job, Training) else set()
+    own = {o.name for o in job.observe} if isinstance(job, TrainJob) else set()
     for axis in plan.points[0] if plan.points else ():
         taken = axis in own or axis in NAMES or not WORD.fullmatch(axis)
-        refuse_unless(not taken, f"An axis cannot be called {axis!r}: the results use that name, or it is no word.")
+        require(not taken, f"An axis cannot be called {axis!r}: the results use that name, or it is no word.")
 
 
 def check_storable(plan: Plan):
@@ -111,7 +111,9 @@ def check_storable(plan: Plan):
 
 def refuse_failures(tally: Tally):
     if tally.stopped:
-        raise Refusal(f"The sweep stopped: {tally.stopped}. What is done is kept; the same call goes on.")
+        raise InvalidInput(f"The sweep stopped: {tally.stopped}. What is done is kept; the same call goes on.")
     if tally.failed:
         point, reason = next(iter(tally.failed.values()))
-        raise Refusal(f"{len(tally.failed)} of {tally.asked} runs failed; the first, at {spelled(point)}: {reason}")
+        raise InvalidInput(
+            f"{len(tally.failed)} of {tally.asked} runs failed; the first, at {spelled(point)}: {reason}"
+        )

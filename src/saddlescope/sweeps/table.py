@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from saddlescope.atomic import atomic_write
-from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.errors import InvalidInput, require
 from saddlescope.results import TICKS, Columns
-from saddlescope.sweeps.consolidate import Census
+from saddlescope.storage.files import write_atomically
+from saddlescope.sweeps.consolidate import FolderContents
 from saddlescope.sweeps.folder import Folder
 
 KINDS = (".csv", ".parquet")
@@ -17,12 +17,12 @@ KINDS = (".csv", ".parquet")
 
 def check_table(path):
     kind = Path(path).suffix
-    refuse_unless(kind in KINDS, f"A table is a .csv or .parquet file, got {os.fspath(path)!r}.")
+    require(kind in KINDS, f"A table is a .csv or .parquet file, got {os.fspath(path)!r}.")
     if kind == ".parquet":
         try:
             import pyarrow  # noqa: F401
         except ImportError:
-            raise Refusal("Parquet needs pyarrow: pip install 'saddlescope[tables]', or write a .csv.") from None
+            raise InvalidInput("Parquet needs pyarrow: pip install 'saddlescope[tables]', or write a .csv.") from None
 
 
 def row(point: dict, name: str, run: Columns) -> dict:
@@ -46,7 +46,7 @@ def row(point: dict, name: str, run: Columns) -> dict:
     return found
 
 
-def write_table(folder: Folder, found: Census, path):
+def write_table(folder: Folder, found: FolderContents, path):
     """The runs that are there, as CSV or Parquet, plus one row for each that failed or is missing."""
     check_table(path)
     rows = [row(found.named(n), n, folder.columns(n)[0]) for n in found.there]
@@ -54,7 +54,7 @@ def write_table(folder: Folder, found: Census, path):
     rows += [{**found.named(n), "name": n, "status": "missing"} for n in found.missing]
     names = list({key: None for r in rows for key in r})
     if Path(path).suffix == ".csv":
-        with atomic_write(path, "w") as file:
+        with write_atomically(path, "w") as file:
             writer = csv.DictWriter(file, names)
             writer.writeheader()
             writer.writerows(rows)
@@ -63,7 +63,7 @@ def write_table(folder: Folder, found: Census, path):
     import pyarrow.parquet as pq
 
     columns = {name: unified([r.get(name) for r in rows]) for name in names}
-    with atomic_write(path) as file:
+    with write_atomically(path) as file:
         pq.write_table(pa.table(columns), file)
 
 

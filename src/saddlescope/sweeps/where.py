@@ -6,7 +6,7 @@ Read as Python's grammar, but only comparisons, and/or/not and arithmetic on the
 import ast
 import operator
 
-from saddlescope.refusal import Refusal, nearest, refuse_unless
+from saddlescope.errors import InvalidInput, nearest, require
 
 COMPARE = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
@@ -21,15 +21,15 @@ LONGEST = 1000  # characters
 
 def only(points: list[dict], text: str) -> list[dict]:
     """The points for which the expression is true."""
-    refuse_unless(len(text) <= LONGEST, f"A filter has at most {LONGEST} characters, got {len(text)}.")
+    require(len(text) <= LONGEST, f"A filter has at most {LONGEST} characters, got {len(text)}.")
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        raise Refusal(f"A filter reads like `factor == 1 and bs <= 4`; got {text!r}.") from None
+        raise InvalidInput(f"A filter reads like `factor == 1 and bs <= 4`; got {text!r}.") from None
     try:
         return [point for point in points if value(tree, point, text)]
     except (TypeError, ZeroDivisionError, OverflowError, RecursionError) as error:
-        raise Refusal(f"The filter {text!r} cannot be judged at every point ({error}).") from None
+        raise InvalidInput(f"The filter {text!r} cannot be judged at every point ({error}).") from None
 
 
 def value(node, point, text):
@@ -51,17 +51,21 @@ def value(node, point, text):
         case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
             a, b = value(left, point, text), value(right, point, text)
             numbers = all(isinstance(x, int | float) for x in (a, b))
-            refuse_unless(numbers, f"The filter {text!r} reckons with {a!r} and {b!r}, which are not both numbers.")
+            require(numbers, f"The filter {text!r} reckons with {a!r} and {b!r}, which are not both numbers.")
             return ARITHMETIC[type(op)](a, b)
         case ast.Compare(left=left, ops=ops, comparators=others) if all(type(op) in COMPARE for op in ops):
             values = [value(part, point, text) for part in (left, *others)]
             return all(COMPARE[type(op)](a, b) for op, a, b in zip(ops, values[:-1], values[1:], strict=True))
-    raise Refusal(f"A filter compares axes with and, or, not and arithmetic; {ast.unparse(node)!r} in it does not fit.")
+    raise InvalidInput(
+        f"A filter compares axes with and, or, not and arithmetic; {ast.unparse(node)!r} in it does not fit."
+    )
 
 
 def axis(node, point, text):
     """The value of an axis; `optimiser.lr` is an axis too."""
     name = ast.unparse(node)
     if name not in point:
-        raise Refusal(f"The filter {text!r} names {name!r}; the axes are {', '.join(point)}.{nearest(name, point)}")
+        raise InvalidInput(
+            f"The filter {text!r} names {name!r}; the axes are {', '.join(point)}.{nearest(name, point)}"
+        )
     return point[name]

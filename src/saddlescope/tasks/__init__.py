@@ -4,7 +4,7 @@ from saddlescope.tasks.chirp import Chirp
 from saddlescope.tasks.cosines import Cosines, cosine, cosine_sum, dyadic, multi_frequency
 from saddlescope.tasks.curve import Curve
 from saddlescope.tasks.digits import DigitPair
-from saddlescope.tasks.given import GivenArrays, GivenFunction
+from saddlescope.tasks.given import ArrayTask, FunctionTask
 from saddlescope.tasks.in_context import InContextRegression
 from saddlescope.tasks.linear_teacher import LinearTeacher
 from saddlescope.tasks.points import Points, two_sided_step
@@ -12,7 +12,22 @@ from saddlescope.tasks.task import Moments, Samples, Task
 from saddlescope.tasks.teacher import Teacher
 
 __all__ = [
-    "Chirp", "Cosines", "Curve", "DigitPair", "GivenArrays", "GivenFunction", "InContextRegression", "LinearTeacher",
-    "Moments", "Points", "Samples", "Task", "Teacher", "cosine", "cosine_sum", "dyadic", "multi_frequency",
+    "ArrayTask",
+    "Chirp",
+    "Cosines",
+    "Curve",
+    "DigitPair",
+    "FunctionTask",
+    "InContextRegression",
+    "LinearTeacher",
+    "Moments",
+    "Points",
+    "Samples",
+    "Task",
+    "Teacher",
+    "cosine",
+    "cosine_sum",
+    "dyadic",
+    "multi_frequency",
     "two_sided_step",
 ]  # fmt: skip

@@ -5,8 +5,8 @@ from typing import final
 import equinox as eqx
 import numpy as np
 
-from saddlescope.identity import whole
-from saddlescope.refusal import refuse_unless
+from saddlescope.errors import require
+from saddlescope.serialization.identity import whole
 from saddlescope.tasks.curve import Curve
 
 
@@ -18,7 +18,7 @@ class Chirp(Curve):
     allow_aliasing: bool = eqx.field(default=False, static=True)
 
     def __check_init__(self):
-        refuse_unless(
+        require(
             0 < self.f1 < np.inf and 0 < self.f2 < np.inf,
             f"A chirp's f1 and f2 must be positive; got {self.f1:g} and {self.f2:g}.",
         )

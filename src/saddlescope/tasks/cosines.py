@@ -6,8 +6,8 @@ from typing import final
 import equinox as eqx
 import numpy as np
 
-from saddlescope.identity import whole
-from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.errors import InvalidInput, require
+from saddlescope.serialization.identity import whole
 from saddlescope.tasks.curve import Curve
 
 
@@ -16,8 +16,8 @@ def numbers(given):
     try:
         values = tuple(float(v) for v in (given if np.iterable(given) else (given,)))
     except (TypeError, ValueError):
-        raise Refusal(f"Frequencies, phases and amplitudes are numbers, one a term; got {given!r}.") from None
-    refuse_unless(all(map(math.isfinite, values)), f"Every number of a cosine must be finite; got {given!r}.")
+        raise InvalidInput(f"Frequencies, phases and amplitudes are numbers, one a term; got {given!r}.") from None
+    require(all(map(math.isfinite, values)), f"Every number of a cosine must be finite; got {given!r}.")
     return values
 
 
@@ -31,12 +31,10 @@ class Cosines(Curve):
 
     def __check_init__(self):
         n = len(self.frequencies)
-        refuse_unless(
-            n > 0 and min(self.frequencies) > 0, f"Frequencies must be positive; got {self.frequencies or 'none'}."
-        )
+        require(n > 0 and min(self.frequencies) > 0, f"Frequencies must be positive; got {self.frequencies or 'none'}.")
         for name in ("phases", "amplitudes"):
             given = len(getattr(self, name))
-            refuse_unless(given in (0, n), f"`{name}` must have one number for each of {n} cosines; got {given}.")
+            require(given in (0, n), f"`{name}` must have one number for each of {n} cosines; got {given}.")
 
     def target(self, x):
         n = len(self.frequencies)
@@ -54,7 +52,7 @@ def cosine(frequency, samples, **more) -> Cosines:
 
 
 def check_count(name, given, most=10_000):
-    refuse_unless(
+    require(
         isinstance(given, int | np.integer) and 0 < given <= most,
         f"`{name}`, the number of cosines, must be a positive whole number, at most {most:,}; got {given!r}.",
     )

@@ -9,7 +9,7 @@ from abc import abstractmethod
 import equinox as eqx
 import numpy as np
 
-from saddlescope.refusal import refuse_unless
+from saddlescope.errors import require
 from saddlescope.tasks.task import Samples, Task
 
 
@@ -31,14 +31,14 @@ class Curve(Task):
         return self.highest > (self.samples - 1) / 4
 
     def __check_init__(self):
-        refuse_unless(
+        require(
             type(self.samples) is int and self.samples >= 2,
             f"A grid needs two samples or more, a whole number; got {self.samples}.",
         )
-        refuse_unless(
+        require(
             isinstance(self.allow_aliasing, bool), f"`allow_aliasing` is True or False; got {self.allow_aliasing!r}."
         )
-        refuse_unless(
+        require(
             self.allow_aliasing or not self.aliased,
             f"The target's highest frequency, {self.highest:g}, lies above {(self.samples - 1) / 4:g}, the Nyquist "
             f"limit of a grid of {self.samples} samples: use {int(np.ceil(4 * self.highest)) + 1} samples or more, or "

@@ -10,9 +10,9 @@ from typing import final
 import equinox as eqx
 import numpy as np
 
-from saddlescope.datasets import COUNTS, load_mnist
-from saddlescope.identity import whole
-from saddlescope.refusal import refuse_unless
+from saddlescope.errors import require
+from saddlescope.serialization.identity import whole
+from saddlescope.tasks.datasets.mnist import COUNTS, load_mnist
 from saddlescope.tasks.task import Samples, Task
 
 SIDES = {"mnist": 28, "small": 8}
@@ -37,11 +37,11 @@ class DigitPair(Task):
     dataset: str = eqx.field(default="mnist", static=True)
 
     def __check_init__(self):
-        refuse_unless(
+        require(
             {self.first, self.second} <= set(range(10)) and self.first != self.second,
             f"A pair is two different digits from 0 to 9; got {self.first} and {self.second}.",
         )
-        refuse_unless(self.dataset in SIDES, f"`dataset` must be one of {', '.join(SIDES)}; got {self.dataset!r}.")
+        require(self.dataset in SIDES, f"`dataset` must be one of {', '.join(SIDES)}; got {self.dataset!r}.")
 
     @property
     def inputs(self):

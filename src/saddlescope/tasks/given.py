@@ -6,14 +6,14 @@ from typing import final
 import equinox as eqx
 import numpy as np
 
-from saddlescope.identity import whole
-from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.errors import InvalidInput, require
+from saddlescope.serialization.identity import whole
 from saddlescope.tasks.curve import Curve
 from saddlescope.tasks.task import Samples, Task
 
 
 @final
-class GivenFunction(Curve):
+class FunctionTask(Curve):
     """y = function(x). Its highest frequency is not known to us: look at the grid yourself.
 
     A function with a name is stored by its import path and source; a lambda runs, but is not stored.
@@ -24,11 +24,11 @@ class GivenFunction(Curve):
     allow_aliasing: bool = eqx.field(default=False, static=True)
 
     def __check_init__(self):
-        refuse_unless(callable(self.function), f"`function` must be a function of x; got {self.function!r}.")
+        require(callable(self.function), f"`function` must be a function of x; got {self.function!r}.")
 
     def target(self, x):
         y = np.asarray(self.function(x), float)
-        refuse_unless(
+        require(
             y.shape == x.shape and np.isfinite(y).all(),
             f"The function must give one finite number for each x; got shape {y.shape} for {x.shape}.",
         )
@@ -44,9 +44,9 @@ def table(given):
     try:
         array = np.array(given, float)
     except (TypeError, ValueError):
-        raise Refusal("Inputs and targets are arrays of numbers, one row a sample.") from None
+        raise InvalidInput("Inputs and targets are arrays of numbers, one row a sample.") from None
     array = array[:, None] if array.ndim == 1 else array
-    refuse_unless(
+    require(
         array.ndim == 2 and array.size > 0 and np.isfinite(array).all(),
         f"Inputs and targets are finite numbers, one row a sample; got shape {array.shape}.",
     )
@@ -55,16 +55,14 @@ def table(given):
 
 
 @final
-class GivenArrays(Task):
+class ArrayTask(Task):
     """Inputs x and targets y, one row a sample. A stored setting names them by their SHA-256 alone."""
 
     x: np.ndarray = eqx.field(converter=table)
     y: np.ndarray = eqx.field(converter=table)
 
     def __check_init__(self):
-        refuse_unless(
-            len(self.x) == len(self.y), f"Every input needs a target; got {len(self.x)} inputs and {len(self.y)}."
-        )
+        require(len(self.x) == len(self.y), f"Every input needs a target; got {len(self.x)} inputs and {len(self.y)}.")
 
     @property
     def inputs(self):

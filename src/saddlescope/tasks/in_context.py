@@ -9,8 +9,8 @@ from typing import final
 import equinox as eqx
 import numpy as np
 
-from saddlescope.identity import whole
-from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.errors import InvalidInput, require
+from saddlescope.serialization.identity import whole
 from saddlescope.tasks.task import Samples, Task
 
 
@@ -18,7 +18,7 @@ def numbers(given) -> tuple[float, ...]:
     try:
         return tuple(float(v) for v in given)
     except (TypeError, ValueError):
-        raise Refusal(f"`variances` is a row of numbers, one a dimension; got {given!r}.") from None
+        raise InvalidInput(f"`variances` is a row of numbers, one a dimension; got {given!r}.") from None
 
 
 @final
@@ -28,12 +28,12 @@ class InContextRegression(Task):
     samples: int = eqx.field(static=True, converter=whole)
 
     def __check_init__(self):
-        refuse_unless(
+        require(
             len(self.variances) > 0 and all(0 < v < np.inf for v in self.variances),
             f"`variances` must be positive, one a dimension; got {self.variances}.",
         )
         for name, n in (("context", self.context), ("samples", self.samples)):
-            refuse_unless(isinstance(n, int) and n > 0, f"`{name}` must be a positive whole number; got {n}.")
+            require(isinstance(n, int) and n > 0, f"`{name}` must be a positive whole number; got {n}.")
 
     @property
     def dimension(self):

@@ -9,8 +9,8 @@ from typing import final
 import equinox as eqx
 import numpy as np
 
-from saddlescope.identity import whole
-from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.errors import InvalidInput, require
+from saddlescope.serialization.identity import whole
 from saddlescope.tasks.task import Moments, Samples, Task
 
 Matrix = tuple[tuple[float, ...], ...]
@@ -22,7 +22,7 @@ def as_matrix(rows) -> Matrix:
     except (TypeError, ValueError):
         array = np.zeros(0)
     if array.ndim != 2 or array.size == 0 or not np.isfinite(array).all():
-        raise Refusal(f"A matrix is rows of finite numbers of one length, got {rows!r}; write ((1, 0), (0, 1)).")
+        raise InvalidInput(f"A matrix is rows of finite numbers of one length, got {rows!r}; write ((1, 0), (0, 1)).")
     return tuple(tuple(float(v) for v in array[i]) for i in range(len(array)))
 
 
@@ -34,15 +34,15 @@ class LinearTeacher(Task):
 
     def __check_init__(self):
         covariance, inputs = np.array(self.covariance), len(self.matrix[0])
-        refuse_unless(
+        require(
             covariance.shape == (inputs, inputs),
             f"The covariance must be {inputs} × {inputs} for a matrix of {inputs} columns, got {covariance.shape}.",
         )
-        refuse_unless(
+        require(
             np.array_equal(covariance, covariance.T) and np.linalg.eigvalsh(covariance)[0] > 0,
             "The covariance must be symmetric and positive definite; a direction without variance cannot be learned.",
         )
-        refuse_unless(
+        require(
             self.samples is None or (isinstance(self.samples, int) and self.samples > 0),
             f"`samples` must be a positive whole number, or None for the population; got {self.samples}.",
         )

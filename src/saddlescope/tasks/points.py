@@ -5,7 +5,7 @@ from typing import final
 import equinox as eqx
 import numpy as np
 
-from saddlescope.refusal import refuse_unless
+from saddlescope.errors import require
 from saddlescope.tasks.linear_teacher import Matrix, as_matrix
 from saddlescope.tasks.task import Samples, Task
 
@@ -16,7 +16,7 @@ class Points(Task):
     y: Matrix = eqx.field(converter=as_matrix)
 
     def __check_init__(self):
-        refuse_unless(
+        require(
             len(self.x) == len(self.y),
             f"Points need one target for each input, got {len(self.x)} inputs and {len(self.y)} targets.",
         )
@@ -39,5 +39,5 @@ class Points(Task):
 
 def two_sided_step(delta, height) -> Points:
     """Two points -δ and +δ with targets +A and -A. Valleys paper, App. B.1."""
-    refuse_unless(delta > 0 and height > 0, f"`delta` and `height` must be positive; got {delta} and {height}.")
+    require(delta > 0 and height > 0, f"`delta` and `height` must be positive; got {delta} and {height}.")
     return Points(((-delta,), (delta,)), ((height,), (-height,)))

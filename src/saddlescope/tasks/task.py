@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from saddlescope.identity import Part
+from saddlescope.serialization.identity import Part
 
 
 class Samples(eqx.Module):

@@ -11,8 +11,8 @@ from typing import final
 import equinox as eqx
 import numpy as np
 
-from saddlescope.identity import whole
-from saddlescope.refusal import refuse_unless
+from saddlescope.errors import require
+from saddlescope.serialization.identity import whole
 from saddlescope.tasks.linear_teacher import Matrix, as_matrix
 from saddlescope.tasks.task import Moments, Samples, Task
 
@@ -25,16 +25,16 @@ class Teacher(Task):
     split: bool = eqx.field(default=False, static=True)
 
     def __check_init__(self):
-        refuse_unless(callable(self.activation), f"`activation` must be such as Tanh(); got {self.activation!r}.")
-        refuse_unless(
+        require(callable(self.activation), f"`activation` must be such as Tanh(); got {self.activation!r}.")
+        require(
             self.samples is None or (isinstance(self.samples, int) and self.samples > 0),
             f"`samples` must be a positive whole number, or None for the population; got {self.samples}.",
         )
-        refuse_unless(
+        require(
             self.samples is not None or self.power is not None,
             "Only a teacher of powers (Identity, Square, Cube) has its population's moments: give it `samples`.",
         )
-        refuse_unless(isinstance(self.split, bool), f"`split` must be True or False; got {self.split!r}.")
+        require(isinstance(self.split, bool), f"`split` must be True or False; got {self.split!r}.")
 
     @property
     def inputs(self):

@@ -4,7 +4,6 @@ from saddlescope.theory.deep_levels import DeepLevels
 from saddlescope.theory.drop_schedule import DropSchedule
 from saddlescope.theory.escape_time import escape_steps
 from saddlescope.theory.fixed_point import data_with_fixed_point
-from saddlescope.theory.kinds import KINDS, Equal, Kind, Rays, Silent, Span, embed, manifold_residual, reduce
 from saddlescope.theory.linear_fixed_points import LinearFixedPoints
 from saddlescope.theory.linear_levels import LinearLevels
 from saddlescope.theory.linear_system import LinearSystem
@@ -14,6 +13,7 @@ from saddlescope.theory.prediction import Prediction
 from saddlescope.theory.properties import properties
 from saddlescope.theory.quadratic import QuadraticDrops, explosion_steps, explosion_time
 from saddlescope.theory.reduced_width import ReducedWidth
+from saddlescope.theory.relations import KINDS, Equal, Kind, Rays, Silent, Span, embed, manifold_residual, reduce
 from saddlescope.theory.relax import relax
 from saddlescope.theory.relu_points import OrthogonalPoints
 from saddlescope.theory.saddle import perturbed, saddle

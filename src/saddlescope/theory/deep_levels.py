@@ -9,9 +9,9 @@ from typing import final
 
 import equinox as eqx
 
-from saddlescope.identity import whole
+from saddlescope.errors import require
 from saddlescope.nets import DeepUnits, LinearTransformer
-from saddlescope.refusal import refuse_unless
+from saddlescope.serialization.identity import whole
 from saddlescope.theory.narrow_levels import levels_of
 from saddlescope.theory.prediction import Prediction
 
@@ -28,15 +28,15 @@ class DeepLevels(Prediction):
 
     def __check_init__(self):
         good = all(isinstance(n, int) and n > 0 for row in self.widths for n in row) and self.widths
-        refuse_unless(good, f"`widths` must list a row of positive whole numbers a plateau; got {self.widths}.")
-        refuse_unless(
+        require(good, f"`widths` must list a row of positive whole numbers a plateau; got {self.widths}.")
+        require(
             isinstance(self.tries, int) and self.tries > 0,
             f"`tries` must be a positive whole number; got {self.tries}.",
         )
 
     def __call__(self, setting):
         net, task = setting.net, setting.task
-        refuse_unless(
+        require(
             isinstance(net, DeepUnits | LinearTransformer),
             "This theory speaks of deep nets: use DeepUnits or LinearTransformer, or NarrowLevels of two layers.",
         )

@@ -15,8 +15,8 @@ from typing import final
 
 import numpy as np
 
+from saddlescope.errors import require
 from saddlescope.optimisers import Constant, GradientDescent
-from saddlescope.refusal import refuse_unless
 from saddlescope.theory.linear_modes import linear_modes
 from saddlescope.theory.prediction import Prediction
 
@@ -34,15 +34,15 @@ class DropSchedule(Prediction):
     def __call__(self, setting):
         lr = plain_descent(setting)
         m = linear_modes(setting)
-        refuse_unless(np.all(m.s[:-1] - m.s[1:] > 1e-9 * m.s[0]), TIED)
+        require(np.all(m.s[:-1] - m.s[1:] > 1e-9 * m.s[0]), TIED)
         turned = np.asarray(m.moments.xx) @ m.r
         lam = np.sum(m.r * turned, axis=0)
-        refuse_unless(np.abs(turned - m.r * lam).max() < 1e-9 * lam.max(), DEPENDENT)
-        refuse_unless(
+        require(np.abs(turned - m.r * lam).max() < 1e-9 * lam.max(), DEPENDENT)
+        require(
             2 * lr * m.s[0] < 1, f"Descent is unstable at lr = {lr:g} for a mode of {m.s[0]:.3g}: use lr below 1/(2 s)."
         )
         final_strength, start = m.s / lam, np.diag(np.linalg.qr(m.c.T, mode="r")) ** 2
-        refuse_unless(
+        require(
             np.all(start < final_strength / 2),
             "The initial weights are not small: a mode starts beyond half of its strength; use a smaller `scale`.",
         )
@@ -57,7 +57,7 @@ class DropSchedule(Prediction):
 def plain_descent(setting):
     """The learning rate, where the run is full-batch descent without momentum at a constant rate."""
     o = setting.optimiser
-    refuse_unless(
+    require(
         isinstance(o, GradientDescent)
         and o.momentum is None
         and o.clip is None

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.refusal import refuse_unless
+from saddlescope.errors import require
 from saddlescope.tasks.task import Moments
 
 
@@ -48,7 +48,7 @@ def escape_steps(net, params, point, statistics, lr, fall, most=10**6):
     """Steps until the drop, from weights near the fixed point `point`, infinite if not within `most`; and the weights
     by then. `fall` is how far the loss will fall: to the level of one unit more."""
     finite = all(np.isfinite(w).all() for w in jax.tree.leaves((params, point, lr, fall)))
-    refuse_unless(finite, "Weights, rate and fall must be finite numbers.")
+    require(finite, "Weights, rate and fall must be finite numbers.")
     as_arrays = lambda tree: jax.tree.map(jnp.asarray, tree)  # noqa: E731
     n, weights = grow(net, as_arrays(params), as_arrays(point), statistics, jnp.asarray(lr), jnp.asarray(fall),
                 jnp.asarray(most))  # fmt: skip

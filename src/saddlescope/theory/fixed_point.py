@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
-from saddlescope.refusal import refuse_unless
+from saddlescope.errors import require
 from saddlescope.tasks.task import Samples
 
 
@@ -38,7 +38,7 @@ def data_with_fixed_point(net, params, x, rng):
     x = jnp.asarray(x)
     outputs, J = map(np.asarray, outputs_and_slopes(net, jax.tree.map(jnp.asarray, params), x))
     n, free = J.shape
-    refuse_unless(n > free, f"{n} outputs leave no residual free of {free} parameters: use more samples.")
+    require(n > free, f"{n} outputs leave no residual free of {free} parameters: use more samples.")
     lengths = np.linalg.norm(J, axis=0)
     basis = np.linalg.svd(J / np.where(lengths, lengths, 1))[0][:, free:]  # orthogonal to every column, small or large
     size = max(float(np.std(outputs)), 1.0)  # as large as the outputs, so that y - f has all its digits

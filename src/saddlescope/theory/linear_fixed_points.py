@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from saddlescope.refusal import refuse_unless
+from saddlescope.errors import require
 
 
 class LinearFixedPoints:
@@ -37,7 +37,7 @@ class LinearFixedPoints:
 
     def weights(self, chosen, units, rng):
         """Random weights at this fixed point: u = F (Σ_zz⁻¹ Σ_yzᵀ e)ᵀ, v = G eᵀ with Gᵀ F = 1."""
-        refuse_unless(len(chosen) <= units, f"{units} units cannot have a map of rank {len(chosen)}.")
+        require(len(chosen) <= units, f"{units} units cannot have a map of rank {len(chosen)}.")
         outer, inner = self.bases(chosen)
         F, G = rng.standard_normal((2, units, len(chosen)))
         F = F + G @ np.linalg.pinv(G.T @ G) @ (np.eye(len(chosen)) - G.T @ F)

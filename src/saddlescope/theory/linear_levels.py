@@ -12,7 +12,7 @@ from typing import final
 
 import numpy as np
 
-from saddlescope.refusal import refuse_unless
+from saddlescope.errors import require
 from saddlescope.tasks.task import Moments
 from saddlescope.theory.linear_modes import is_linear
 from saddlescope.theory.prediction import Prediction
@@ -21,7 +21,7 @@ from saddlescope.theory.prediction import Prediction
 @final
 class LinearLevels(Prediction):
     def __call__(self, setting):
-        refuse_unless(is_linear(setting.net), "Lemma 6 speaks of two-layer linear nets: use linear_units.")
+        require(is_linear(setting.net), "Lemma 6 speaks of two-layer linear nets: use linear_units.")
         return {"plateau_level": ("stage", levels(Moments.of(setting.data()), setting.net.units))}
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from saddlescope.errors import require
 from saddlescope.nets import Neuron, Units
-from saddlescope.refusal import refuse_unless
 from saddlescope.tasks.task import Moments
 
 
@@ -28,17 +28,17 @@ def is_linear(net) -> bool:
 
 
 def linear_modes(setting) -> LinearModes:
-    refuse_unless(is_linear(setting.net), "This theory speaks of two-layer linear nets: use linear_units.")
+    require(is_linear(setting.net), "This theory speaks of two-layer linear nets: use linear_units.")
     moments = Moments.of(setting.data())
     q, s, rt = np.linalg.svd(np.asarray(moments.yx), full_matrices=False)
-    refuse_unless(
+    require(
         s[-1] > 1e-12 * s[0],
         f"Mode {len(s)} has no correlation with the target (s = {s[-1]:.1e}), so it never escapes: "
         "give the task a teacher of full rank, or more samples than inputs.",
     )
     start = setting.initial()
     units = len(start["u"])
-    refuse_unless(
+    require(
         units >= len(s), f"{units} unit{'s' * (units > 1)} cannot learn {len(s)} modes: give the net {len(s)} or more."
     )
     return LinearModes(q, s, rt.T, (start["v"] @ q + start["u"] @ rt.T).T / 2, moments)

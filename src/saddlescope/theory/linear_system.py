@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from saddlescope.refusal import refuse_unless
+from saddlescope.errors import require
 
 
 @dataclass(frozen=True)
@@ -42,5 +42,5 @@ class LinearSystem:
     def exponent(self, multiplicity=1) -> float:
         """1 - s_{r+1} / s_1."""
         s = np.linalg.svd(self.sigma, compute_uv=False)
-        refuse_unless(0 < multiplicity < len(s), f"Theorem 4 needs fewer top directions than the {len(s)} there are.")
+        require(0 < multiplicity < len(s), f"Theorem 4 needs fewer top directions than the {len(s)} there are.")
         return float(1 - s[multiplicity] / s[0])

@@ -12,9 +12,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.identity import content_hash, digest, whole
+from saddlescope.errors import require
 from saddlescope.nets import Units
-from saddlescope.refusal import refuse_unless
+from saddlescope.serialization.identity import content_hash, digest, whole
 from saddlescope.theory.prediction import Prediction
 from saddlescope.theory.relax import relax
 
@@ -27,10 +27,10 @@ class NarrowLevels(Prediction):
 
     def __check_init__(self):
         for name, n in (("widths", self.widths), ("tries", self.tries)):
-            refuse_unless(isinstance(n, int) and n > 0, f"`{name}` must be a positive whole number; got {n}.")
+            require(isinstance(n, int) and n > 0, f"`{name}` must be a positive whole number; got {n}.")
 
     def __call__(self, setting):
-        refuse_unless(isinstance(setting.net, Units), "This theory speaks of two-layer nets of units: use Units.")
+        require(isinstance(setting.net, Units), "This theory speaks of two-layer nets of units: use Units.")
         statistics, shape = setting.net.statistics(setting.data()), (setting.task.inputs, setting.task.outputs)
         nets = [narrow(setting.net, h + 1, self.size) for h in range(min(self.widths, setting.net.units))]
         return levels_of(nets, statistics, *shape, self.tries)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from saddlescope.errors import require
 from saddlescope.nets import Units
-from saddlescope.refusal import refuse_unless
-from saddlescope.theory.kinds import KINDS, Kind, manifold_residual, reduce
-from saddlescope.theory.kinds.kind import numpy, refuse_unless_weights, stacked
 from saddlescope.theory.narrow_levels import narrow
 from saddlescope.theory.properties import properties
+from saddlescope.theory.relations import KINDS, Kind, manifold_residual, reduce
+from saddlescope.theory.relations.kind import numpy, refuse_unless_weights, stacked
 from saddlescope.theory.relax import relax, settle
 from saddlescope.theory.saddle import Saddle, saddle
 
@@ -41,13 +41,13 @@ class Nearest:
 
 def nearest_embedded(net, params, statistics, width, inputs, outputs) -> Nearest:
     """Of the kinds that the unit's measured properties allow, the one whose manifold is nearest."""
-    refuse_unless(isinstance(net, Units), "Embedded fixed points are sought of two-layer nets of units: use Units.")
+    require(isinstance(net, Units), "Embedded fixed points are sought of two-layer nets of units: use Units.")
     refuse_unless_weights(params)
     params, p = numpy(params), properties(net.unit, inputs, outputs)
     sizes = len(params["u"]), params["u"].shape[1]
     expected = net.units, net.unit.sizes(inputs, outputs)[0]
-    refuse_unless(sizes == expected, f"This net has {expected[0]} units of {expected[1]} inner weights; got {sizes}.")
-    refuse_unless(bool(np.any(stacked(params))), "The weights must not all be zero.")
+    require(sizes == expected, f"This net has {expected[0]} units of {expected[1]} inner weights; got {sizes}.")
+    require(bool(np.any(stacked(params))), "The weights must not all be zero.")
     kinds = [k for k in KINDS if k.fits(p)]
     kind = min(kinds, key=lambda k: (round(manifold_residual(params, k, width), 6), kinds.index(k)))
     start, own = reduce(params, kind, width), narrow(net, width)

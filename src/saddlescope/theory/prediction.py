@@ -9,7 +9,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from saddlescope.identity import Part
+from saddlescope.serialization.identity import Part
 from saddlescope.setting import Setting
 
 Predicted = dict[str, tuple[str | tuple[str, ...], np.ndarray]]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from saddlescope.errors import require, require_kind
 from saddlescope.nets.unit import Unit
-from saddlescope.refusal import refuse_unless, refuse_unless_kind
 
 DRAWS, SMALL, ROUNDING = 16, 1e-3, 1e-9
 
@@ -26,9 +26,9 @@ class Properties:
 
 
 def properties(unit, inputs, outputs=1, seed=0) -> Properties:
-    refuse_unless_kind(unit, Unit, "`unit` must be one of saddlescope.nets, such as Neuron(ReLU()) or GivenUnit(f)")
+    require_kind(unit, Unit, "`unit` must be one of saddlescope.nets, such as Neuron(ReLU()) or CustomUnit(f)")
     count = all(isinstance(n, int | np.integer) and n > 0 for n in (inputs, outputs))
-    refuse_unless(count, f"`inputs` and `outputs` must be positive whole numbers; got {inputs!r} and {outputs!r}.")
+    require(count, f"`inputs` and `outputs` must be positive whole numbers; got {inputs!r} and {outputs!r}.")
     rng = np.random.default_rng(seed)
     n_u, _ = unit.sizes(inputs, outputs)
     x = rng.standard_normal((DRAWS, inputs))
@@ -41,18 +41,16 @@ def properties(unit, inputs, outputs=1, seed=0) -> Properties:
         return bool(np.abs(p - q).max() <= ROUNDING * max(np.abs(p).max(), np.abs(q).max(), 1e-300))
 
     size = np.abs(phi(a)).max()
-    refuse_unless(
-        bool(np.isfinite(size) and size > 0), "The unit gives zero, or no number, for random inputs and weights."
-    )
+    require(bool(np.isfinite(size) and size > 0), "The unit gives zero, or no number, for random inputs and weights.")
     silent = bool(np.abs(phi(0 * a)).max() <= ROUNDING * np.abs(phi(a)).max())
     positively = all(same(phi(k * a), k * phi(a)) for k in (0.37, 2.5))
     homogeneous = positively and same(phi(-1.3 * a), -1.3 * phi(a))
     additive = same(phi(a + b), phi(a) + phi(b))
     small, smaller = (np.linalg.norm(phi(t * a)) for t in (2 * SMALL, SMALL))
-    refuse_unless(bool(smaller > 0), "The unit is zero for all small weights: it has no first term.")
+    require(bool(smaller > 0), "The unit is zero for all small weights: it has no first term.")
     power = float(np.log2(small / smaller))
     order = round(power)
-    refuse_unless(
+    require(
         abs(power - order) < 0.05,
         f"Near zero the unit grows as the power {power:.2g} of its weights, which no term of a Taylor series does.",
     )

@@ -14,8 +14,8 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
+from saddlescope.errors import require
 from saddlescope.nets import Neuron, Square, Units
-from saddlescope.refusal import refuse_unless
 from saddlescope.theory.drop_schedule import plain_descent
 from saddlescope.theory.prediction import Prediction
 
@@ -114,7 +114,7 @@ class QuadraticDrops(Prediction):
 def residual_correlation(setting, params):
     """Σ_rZ = ⟨(y - f) x xᵀ⟩ of a quadratic net."""
     unit = setting.net.unit if isinstance(setting.net, Units) else None
-    refuse_unless(
+    require(
         isinstance(unit, Neuron)
         and isinstance(unit.activation, Square)
         and not unit.bias

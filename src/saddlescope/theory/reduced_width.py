@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.refusal import refuse_unless
+from saddlescope.errors import require
 from saddlescope.theory.drop_schedule import plain_descent
 from saddlescope.theory.linear_modes import linear_modes
 from saddlescope.theory.prediction import Prediction
@@ -24,7 +24,7 @@ from saddlescope.theory.prediction import Prediction
 class ReducedWidth(Prediction):
     def __call__(self, setting):
         lr, m = plain_descent(setting), linear_modes(setting)
-        refuse_unless(not setting.stop, "The reduced model runs for all steps: leave the stop rules out.")
+        require(not setting.stop, "The reduced model runs for all steps: leave the stop rules out.")
         narrow = np.linalg.qr(m.c.T, mode="r").T  # D × D, with narrow narrowᵀ = c cᵀ
         start = jnp.asarray(m.q @ narrow), jnp.asarray(m.r @ narrow)
         loss = iterate(start, m.moments.optimum, m.moments.xx, m.moments.floor, lr, setting.budget)

@@ -14,8 +14,8 @@ from typing import final
 
 import numpy as np
 
+from saddlescope.errors import require
 from saddlescope.nets import Neuron, ReLU, Units
-from saddlescope.refusal import refuse_unless
 from saddlescope.theory.drop_schedule import plain_descent
 from saddlescope.theory.prediction import Prediction
 
@@ -29,8 +29,8 @@ class OrthogonalPoints(Prediction):
         along = start["u"] @ (x.T / length)  # unit × point
         c = np.where(along > 0, (start["v"] * np.sign(y) + along) / 2, 0)
         a0 = np.sum(np.maximum(c, 0) ** 2, axis=0)
-        refuse_unless(np.all(a0 > 0), "No unit of this draw grows towards one of the points: it is never learned.")
-        refuse_unless(np.all(a0 < strength / length / 2), "The initial weights are not small: use a smaller `scale`.")
+        require(np.all(a0 > 0), "No unit of this draw grows towards one of the points: it is never learned.")
+        require(np.all(a0 < strength / length / 2), "The initial weights are not small: use a smaller `scale`.")
         half = np.log(strength / length / a0 - 1) / (2 * np.log1p(2 * lr * strength * length / len(y)))
         left = np.append(np.cumsum((y[np.argsort(half)] ** 2)[::-1])[::-1], 0.0) / len(y)
         return {"half_strength_step": ("sample", half), "plateau_level": ("stage", left)}
@@ -44,19 +44,19 @@ def is_relu(net):
 
 def orthogonal_points(setting):
     net, data = setting.net, setting.data()
-    refuse_unless(
+    require(
         is_relu(net) and setting.task.outputs == 1,
         "This theory is of ReLU units without bias and with one output.",
     )
     x, y = np.asarray(data.x), np.asarray(data.y)[:, 0]
     gram = x @ x.T
-    refuse_unless(np.diag(gram).min() > 0, "An input of zero activates no unit: leave that point out.")
-    refuse_unless(
+    require(np.diag(gram).min() > 0, "An input of zero activates no unit: leave that point out.")
+    require(
         np.abs(gram - np.diag(np.diag(gram))).max() < 1e-12 * gram.max(),
         "The inputs are not orthogonal, so the points are not learned independently; this theory does not hold.",
     )
-    refuse_unless(np.all(y != 0), "A target of zero is fitted from the start: leave that point out.")
-    refuse_unless(
+    require(np.all(y != 0), "A target of zero is fitted from the start: leave that point out.")
+    require(
         len(set(np.sign(y))) == len(y),
         "Two points have targets of one sign, so units grow towards both at once: this theory does not hold.",
     )

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.refusal import refuse_unless
+from saddlescope.errors import require
 from saddlescope.theory.relax import curvature
 
 FLAT = 1e-7  # of the largest eigenvalue
@@ -34,7 +34,7 @@ class Saddle:
 def saddle(net, params, statistics) -> Saddle:
     """What a fixed point is; `gradient` says whether it is one."""
     finite = all(np.isfinite(w).all() for w in jax.tree.leaves(params))
-    refuse_unless(finite, "A saddle has finite weights; these are not all numbers.")
+    require(finite, "A saddle has finite weights; these are not all numbers.")
     loss, g, H = map(np.asarray, curvature(net, jax.tree.map(jnp.asarray, params), statistics))
     values, vectors = np.linalg.eigh(H)
     size = FLAT * np.abs(values).max()

@@ -2,8 +2,8 @@
 
 from saddlescope.training.driver import engine_for, train
 from saddlescope.training.flow_gap import flow_gap
-from saddlescope.training.reread import reread, reread_checkpoint, snapshot_at
 from saddlescope.training.save_at import SaveAt, every, log_spaced, on_cut
+from saddlescope.training.saved import observe_checkpoint, observe_saved, snapshot_at
 
 __all__ = [
     "SaveAt",
@@ -11,9 +11,9 @@ __all__ = [
     "every",
     "flow_gap",
     "log_spaced",
+    "observe_checkpoint",
+    "observe_saved",
     "on_cut",
-    "reread",
-    "reread_checkpoint",
     "snapshot_at",
     "train",
 ]

@@ -8,12 +8,12 @@ import jax
 import numpy as np
 
 from saddlescope import numerics
-from saddlescope.packed import BROKEN, Damaged, read_packed, write_packed
-from saddlescope.refusal import Refusal, refuse_unless
+from saddlescope.errors import InvalidInput, require
+from saddlescope.storage.checked_npz import BROKEN, Damaged, read_checked, write_checked
 from saddlescope.training.history import History
 
 
-class DamagedCheckpoint(Refusal):
+class DamagedCheckpoint(InvalidInput):
     def __init__(self, path, why):
         super().__init__(f"The checkpoint {path} is damaged ({why}); delete it to start anew.")
 
@@ -31,7 +31,7 @@ def identity(run):
 
 def write_checkpoint(path, run):
     leaves = {f"state.{i}": np.asarray(x) for i, x in enumerate(jax.tree.leaves(run.state))}
-    write_packed(path, leaves | run.history.arrays(), {"who": identity(run)})
+    write_checked(path, leaves | run.history.arrays(), {"who": identity(run)})
 
 
 def read_checkpoint(path, run):
@@ -39,7 +39,7 @@ def read_checkpoint(path, run):
     if not Path(path).exists():
         return None
     arrays, about = read_arrays(path)
-    refuse_unless(
+    require(
         about.get("who") == identity(run),
         f"The checkpoint {path} belongs to another setting, engine or record; give each run its own file.",
     )
@@ -51,19 +51,19 @@ def read_checkpoint(path, run):
 
 def read_instant(path, setting, engine):
     """State and history of a setting's checkpoint, whatever it observed."""
-    refuse_unless(Path(path).exists(), f"There is no checkpoint {path}.")
+    require(Path(path).exists(), f"There is no checkpoint {path}.")
     arrays, about = read_arrays(path)
     try:
         known = json.loads(about["who"])[:3] == [setting.hash, engine.name, numerics.VERSION]
     except BROKEN:
         known = False
-    refuse_unless(known, f"The checkpoint {path} belongs to another setting, engine or version.")
+    require(known, f"The checkpoint {path} belongs to another setting, engine or version.")
     return restored(path, arrays, engine.start())
 
 
 def read_arrays(path):
     try:
-        return read_packed(path)
+        return read_checked(path)
     except Damaged as error:
         raise DamagedCheckpoint(path, error) from None
 
@@ -74,7 +74,7 @@ def restored(path, arrays, template):
     try:
         state = [arrays[f"state.{i}"] for i in range(len(leaves))]
         alike = all(s.shape == x.shape and s.dtype == x.dtype for s, x in zip(state, leaves, strict=True))
-        refuse_unless(alike, "its state is another net's")
+        require(alike, "its state is another net's")
         return jax.tree.unflatten(tree, jax.tree.map(jax.numpy.asarray, state)), History.of(arrays)
     except BROKEN as error:
         raise DamagedCheckpoint(path, error) from None

@@ -1,6 +1,5 @@
 """The driver: owns the schedule, events, observables, checkpoints and progress of one run, whatever the engine."""
 
-import threading
 import time
 
 import jax.numpy as jnp
@@ -8,22 +7,20 @@ import numpy as np
 import xarray as xr
 
 from saddlescope import numerics
-from saddlescope.identity import storable
+from saddlescope.engines.fused import Fused
+from saddlescope.engines.jax_loop import JaxLoop
+from saddlescope.errors import require, require_kind
 from saddlescope.observables.observable import Observable, Snapshot, measure
 from saddlescope.progress import Progress
-from saddlescope.refusal import refuse_unless, refuse_unless_kind
+from saddlescope.serialization.identity import storable
 from saddlescope.setting import Setting
 from saddlescope.training.checkpoint import read_checkpoint, write_checkpoint
-from saddlescope.training.fused import Fused
 from saddlescope.training.history import History
-from saddlescope.training.jax_loop import JaxLoop
+from saddlescope.training.interrupt import looping, raise_if_stopped
 from saddlescope.training.save_at import SaveAt
 
 CALL_SECONDS = 0.25  # aim of one engine call, so that progress and checkpoints come often
 CHECKPOINT_SECONDS = 5
-# A signal's handler sets STOP, and raises only where nothing is LOOPING: the loop of `train` ends between two calls of
-# its engine, where a checkpoint can be written, and the stop is not lost where Python drops exceptions.
-STOP, LOOPING = threading.Event(), threading.Event()
 KEPT = ("loss", "learning_rate", "step_loss", "status", "setting", "hash", "engine", "cpu_seconds", "wall_seconds",
         "aliased")  # fmt: skip
 
@@ -31,7 +28,7 @@ KEPT = ("loss", "learning_rate", "step_loss", "status", "setting", "hash", "engi
 def engine_for(setting):
     """The engine that the setting names."""
     if setting.engine == "flow":
-        from saddlescope.training.flow import Flow  # its solver takes half a second to import
+        from saddlescope.engines.flow import Flow  # its solver takes half a second to import
 
         return Flow(setting)
     return (Fused if setting.engine == "fused" else JaxLoop)(setting)
@@ -53,21 +50,18 @@ def train(
     save_at.check_within(setting)
     run = Run(setting, observe, save_at, per_step)
     if checkpoint is not None:
-        refuse_unless(storable(setting.to_json()), "A setting with a lambda runs but is not stored: name it.")
+        require(storable(setting.to_json()), "A setting with a lambda runs but is not stored: name it.")
         run.state, run.history = read_checkpoint(checkpoint, run) or (run.state, run.history)
     written = time.monotonic()
-    LOOPING.set()
     try:
-        with Progress(setting.tick, setting.budget, quiet) as bar:
+        with looping(), Progress(setting.tick, setting.budget, quiet) as bar:
             while run.advance():
-                if STOP.is_set():
-                    raise KeyboardInterrupt
+                raise_if_stopped()
                 bar(run.history.tick, run.line())
                 if checkpoint is not None and time.monotonic() - written > CHECKPOINT_SECONDS:
                     write_checkpoint(checkpoint, run)
                     written = time.monotonic()
     finally:  # done, or stopped by Ctrl-C: either way the run can go on from here
-        LOOPING.clear()
         if checkpoint is not None and run.whole and (keep_last or not run.over):
             write_checkpoint(checkpoint, run)
     return run.dataset()
@@ -77,7 +71,7 @@ def check_kinds(setting, observe, save_at):
     given = {"setting": (setting, Setting), "save_at": (save_at, SaveAt)}
     given |= {f"observe[{i}]": (o, Observable) for i, o in enumerate(observe)}
     for name, (value, kind) in given.items():
-        refuse_unless_kind(value, kind, f"`{name}` must be of the kind {kind.__name__}")
+        require_kind(value, kind, f"`{name}` must be of the kind {kind.__name__}")
 
 
 class Run:
@@ -85,7 +79,7 @@ class Run:
 
     def __init__(self, setting, observe, save_at, per_step=False):
         names = [o.name for o in observe]
-        refuse_unless(
+        require(
             len({*names, *KEPT}) == len(names) + len(KEPT),
             f"Observables need names of their own, not {', '.join(KEPT)}; got {', '.join(names)}.",
         )

@@ -3,8 +3,8 @@
 import numpy as np
 import xarray as xr
 
+from saddlescope.errors import require
 from saddlescope.optimisers import GradientDescent, GradientFlow
-from saddlescope.refusal import refuse_unless
 from saddlescope.training.driver import train
 
 
@@ -15,8 +15,8 @@ def flow_gap(setting, rtol=1e-9, atol=1e-14) -> xr.Dataset:
     """
     o = setting.optimiser
     plain = isinstance(o, GradientDescent) and o.momentum is None and o.clip is None and setting.batch is None
-    refuse_unless(plain, "The flow is the limit of full-batch descent without momentum or clipping.")
-    flow = setting.but(optimiser=GradientFlow(setting.optimiser.lr, rtol, atol))
+    require(plain, "The flow is the limit of full-batch descent without momentum or clipping.")
+    flow = setting.replace(optimiser=GradientFlow(setting.optimiser.lr, rtol, atol))
     descent, limit = (train(s, quiet=True)["loss"] for s in (setting, flow))
     gap = np.max(np.abs(descent.values - limit.values)) if descent.size == limit.size else np.inf  # one diverged
     return xr.Dataset({"descent": descent.rename(step="descent_step"), "flow": limit, "gap": gap})

@@ -6,7 +6,6 @@ Linear: white inputs, W* = diag(s). Attention: x ~ N(0, diag(√s)), so that Σ_
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import stages_of
 from saddlescope.figures import BLACK, thinned
 from saddlescope.nets import LinearHead, Units, linear_units
 from saddlescope.optimisers import GradientDescent
@@ -39,7 +38,7 @@ def attention_run(seed, units=25, kappa=1.0, steps=20_000, samples=8192):
 
 
 def all_drops(run):
-    return [d.at for d in stages_of(run).falls]
+    return [d.at for d in run.stages.falls]
 
 
 def three_drops(run):
@@ -55,7 +54,7 @@ def wait(run):
 
 def medians(results, axis, what):
     """{value: median over seeds} of what(run)."""
-    return {v: float(np.median([what(m) for m, _ in results.select(**{axis: v}).runs()])) for v in results.values(axis)}
+    return {v: float(np.median([what(m) for m in results.select(**{axis: v}).runs()])) for v in results.values(axis)}
 
 
 def listed(found, word="{:g}"):
@@ -66,13 +65,13 @@ def curves(ax, results, axis, values, label, relative=False):
     """Loss curves by the value of an axis, first seed thick, with the levels of theory dashed."""
     levels, learned = [], 0
     for value, colour in zip(values, plt.get_cmap("viridis")(np.linspace(0.9, 0.1, len(values))), strict=True):
-        for i, (m, p) in enumerate(results.select(**{axis: value}).runs()):
+        for i, m in enumerate(results.select(**{axis: value}).runs()):
             whole = float(m.loss[0]) if relative else 1.0
             at, loss = thinned(m.loss.values / whole)
             learned = max(learned, at[np.argmax(loss - loss[-1] < 0.01 * loss[0])])
             ax.plot(at, loss, color=colour, lw=1.4 if i == 0 else 0.3, label=None if i else label(value))
-            if "plateau_level" in p and not relative:
-                levels = p.plateau_level.values
+            if "plateau_level" in m.predicted and not relative:
+                levels = m.predicted.plateau_level.values
     for k, level in enumerate(levels):
         ax.axhline(level, color=BLACK, ls="--", lw=0.7, label=None if k else "theory: levels")
     ax.set(xlabel="step", ylabel="loss over its start" if relative else "loss", xlim=(0, 1.3 * learned + 1))

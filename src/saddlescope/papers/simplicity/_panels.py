@@ -7,7 +7,7 @@ which the paper's Eq. 69 lacks and without which its learning rate is unstable.
 
 import numpy as np
 
-from saddlescope.nets import Identity, Kernel, LinearHead, Neuron, ReLU, Square, Units, linear_units
+from saddlescope.nets import ConvUnit, Identity, LinearHead, Neuron, ReLU, Square, Units, linear_units
 from saddlescope.observables import ByNorm, ByRank, ByRays
 from saddlescope.optimisers import GradientDescent
 from saddlescope.setting import Setting
@@ -43,7 +43,7 @@ def net(panel, scale):
     if panel[0] == "B":
         return linear_units(50, scale)
     units, unit = {
-        "C": (50, Kernel(2, Identity())), "D": (50, Neuron(ReLU())), "E": (50, Kernel(2, ReLU())),
+        "C": (50, ConvUnit(2, Identity())), "D": (50, Neuron(ReLU())), "E": (50, ConvUnit(2, ReLU())),
         "F": (10, LinearHead(2)), "G": (10, Neuron(Square())),
     }[panel]  # fmt: skip
     return Units(units, unit, scale)

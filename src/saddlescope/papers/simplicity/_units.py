@@ -7,13 +7,13 @@ import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Finding, counted
+from saddlescope.claims import CheckResult, counted
 from saddlescope.figures import BLUE, RED
 from saddlescope.nets import (
+    ConvUnit,
     Cube,
-    GivenUnit,
+    CustomUnit,
     Identity,
-    Kernel,
     LinearHead,
     Neuron,
     OneMinusCos,
@@ -35,11 +35,11 @@ def swish(x, u):
 
 
 UNITS = {
-    "linear": Neuron(Identity()), "conv_linear": Kernel(2, Identity()), "relu": Neuron(ReLU()),
-    "conv_relu": Kernel(2, ReLU()), "quadratic": Neuron(Square()), "cubic": Neuron(Cube()),
+    "linear": Neuron(Identity()), "conv_linear": ConvUnit(2, Identity()), "relu": Neuron(ReLU()),
+    "conv_relu": ConvUnit(2, ReLU()), "quadratic": Neuron(Square()), "cubic": Neuron(Cube()),
     "attention": LinearHead(2), "softmax": SoftmaxHead(2), "sigmoid": Neuron(Sigmoid()), "sin": Neuron(Sin()),
     "tanh": Neuron(Tanh()), "one_minus_cos": Neuron(OneMinusCos()), "z_tanh": Neuron(TanhTimes(1)),
-    "z2_tanh": Neuron(TanhTimes(2)), "own": GivenUnit(swish),
+    "z2_tanh": Neuron(TanhTimes(2)), "own": CustomUnit(swish),
 }  # fmt: skip
 SIZES = {"conv_linear": (6, 1), "conv_relu": (6, 1), "attention": (15, 1), "softmax": (15, 1)}
 
@@ -74,7 +74,7 @@ def controls_fail(value, limit):
             f"{good} of {len(medians)} controls by more than {limit:g}; least median {medians[least]:.1e} ({least}); "
         )
         single = int(np.sum(value(part) > limit))
-        return Finding(good == len(medians), text + f"draw by draw {counted(single, part.sizes['run'])}")
+        return CheckResult(good == len(medians), text + f"draw by draw {counted(single, part.sizes['run'])}")
 
     return check
 

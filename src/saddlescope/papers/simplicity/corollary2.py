@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, Finding, counted
+from saddlescope.claims import CheckResult, Claim, counted
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE, RED
 from saddlescope.nets import DeepUnits, Identity, Neuron, ReLU, Tanh
@@ -54,14 +54,16 @@ def measure(kind, seed):
 def exact(results):
     worst = np.maximum(results.measured.gradient.values, results.measured.map_gap.values)
     good = int(np.sum(worst < EXACT))
-    return Finding(good == len(worst), f"{counted(good, len(worst))}; largest gradient or change {worst.max():.1e}")
+    return CheckResult(good == len(worst), f"{counted(good, len(worst))}; largest gradient or change {worst.max():.1e}")
 
 
 def named_factors(results):
     on, off = results.measured["on"].values, results.measured["off"].values
     moved = off[results.measured.kind.values.astype(str) != "silent"]
     good = bool(np.all(on < 1e-7) and np.all(moved > 1e-3))
-    return Finding(good, f"with the named factors at most {on.max():.1e} off, with others at least {moved.min():.1e}")
+    return CheckResult(
+        good, f"with the named factors at most {on.max():.1e} off, with others at least {moved.min():.1e}"
+    )
 
 
 def draw(results):

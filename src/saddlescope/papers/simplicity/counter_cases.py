@@ -7,7 +7,7 @@ key and query, which drop twice.
 
 import matplotlib.pyplot as plt
 
-from saddlescope.claims import Claim, Finding, counted, enough, stages_of
+from saddlescope.claims import CheckResult, Claim, counted, enough
 from saddlescope.experiment import Experiment
 from saddlescope.figures import loss_panel
 from saddlescope.nets import LinearHead, MergedHead, Units, linear_units
@@ -36,11 +36,11 @@ def setting(case, seed, samples):
 
 
 def as_many(results):
-    counts = [(CASES[str(m.case.values)][0], stages_of(m).n_drops) for m, _ in results.runs()]
+    counts = [(CASES[str(m.case.values)][0], m.stages.n_drops) for m in results.runs()]
     good = sum(a == b for a, b in counts)
-    by = "; ".join(f"{c}: {', '.join(str(stages_of(m).n_drops) for m, _ in results.select(case=c).runs())}"
+    by = "; ".join(f"{c}: {', '.join(str(m.stages.n_drops) for m in results.select(case=c).runs())}"
                    for c in results.values("case"))  # fmt: skip
-    return Finding(enough(good, len(counts), 0.8), f"{counted(good, len(counts))}; drops {by}")
+    return CheckResult(enough(good, len(counts), 0.8), f"{counted(good, len(counts))}; drops {by}")
 
 
 def draw(results):

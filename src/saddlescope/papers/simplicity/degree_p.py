@@ -10,12 +10,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from saddlescope.claims import Claim, Finding, counted, rated, stages_of
+from saddlescope.claims import CheckResult, Claim, counted, rated
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.nets import Cube, Identity, Neuron, Square, Units
 from saddlescope.observables import Parameters
 from saddlescope.optimisers import GradientDescent
+from saddlescope.results import Run
 from saddlescope.setting import Setting
 from saddlescope.tasks import Teacher
 from saddlescope.training import SaveAt, train
@@ -60,10 +61,10 @@ def in_net(p, seed):
     activation, lr = NETS[p]
     task = Teacher(activation, ((1, 0), (0, 1)), None)
     setting = Setting(task, Units(UNITS, Neuron(activation), NET_EPS), GradientDescent(lr), steps=STEPS, seed=seed)
-    drop = next((d.at for d in stages_of(train(setting, quiet=True)).falls), None)
+    drop = next((d.at for d in Run(train(setting, quiet=True)).stages.falls), None)
     if drop is None:
         return NONE
-    run = train(setting.but(steps=round(drop)), (Parameters(),), SaveAt((0,)), quiet=True)  # and the last
+    run = train(setting.replace(steps=round(drop)), (Parameters(),), SaveAt((0,)), quiet=True)  # and the last
     size = np.linalg.norm(np.concatenate([run.param_u.values, run.param_v.values], axis=2), axis=2)  # instant × unit
     second = int(np.argsort(size[-1])[-2])
     return float(size[-1, second] / size[0, second])
@@ -71,7 +72,7 @@ def in_net(p, seed):
 
 def closed_form(results):
     gap = results.measured.gap.values
-    return Finding(bool(np.all(gap < 1e-5)), f"largest gap to the solver {gap.max():.1e}")
+    return CheckResult(bool(np.all(gap < 1e-5)), f"largest gap to the solver {gap.max():.1e}")
 
 
 def stays_small(results):
@@ -107,7 +108,7 @@ def stronger(lower, higher):
 
 def draw(results):
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4))
-    for m, _ in results.runs():
+    for m in results.runs():
         left.semilogy(int(m.p), m.second, "o", color=BLUE, ms=4, mfc="none")
         if int(m.p) in NETS and m.net_growth != NONE:
             right.semilogy(int(m.p), m.net_growth, "o", color=ORANGE, ms=4, mfc="none")

@@ -10,14 +10,14 @@ which second order cannot time.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, counted, rated, stages_of
+from saddlescope.claims import Claim, counted, rated
 from saddlescope.experiment import Experiment
-from saddlescope.explanation import saved_weights
+from saddlescope.explanations import saved_weights
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.observables import Parameters
 from saddlescope.papers.simplicity._panels import NAMES, panel_setting
 from saddlescope.theory import nearest_embedded, silent_rate
-from saddlescope.theory.kinds.kind import stacked
+from saddlescope.theory.relations.kind import stacked
 from saddlescope.training import every, train
 
 LINEAR, RELU, FLAT = ("B", "B diag", "C"), ("D", "E"), ("F", "G")
@@ -26,7 +26,7 @@ LINEAR, RELU, FLAT = ("B", "B diag", "C"), ("D", "E"), ("F", "G")
 def measure(panel, seed):
     setting = panel_setting(panel, seed)
     run = train(setting, (Parameters(),), every(setting.budget // 1000, setting.budget), quiet=True)
-    middle = stages_of(run).plateaus[1:-1]
+    middle = run.stages.plateaus[1:-1]
     found = saved_weights(run, middle[0]) if middle else None
     if found is None:
         return {"said": np.nan, "rate": np.nan, "kind": "no plateau", "lowest": np.nan}

@@ -15,7 +15,6 @@ from saddlescope.claims import (
     half_strength,
     in_runs,
     plateau_levels,
-    stages_of,
     widths,
 )  # fmt: skip
 from saddlescope.experiment import Experiment
@@ -48,11 +47,11 @@ def predict(target, data, seed):
     return (LinearLevels(), ReducedWidth(), *schedule)
 
 
-def misaligned(run, _):
+def misaligned(run):
     """1 - |cos| between (v_i, u_i) and (q₁, r₁), the largest of units above a tenth of the largest, at the first
     drop's start."""
     q, _, rt = np.linalg.svd(np.asarray(Moments.of(Setting.from_json(str(run.setting.values)).data()).yx))
-    start = next((d.start for d in stages_of(run).falls), None)
+    start = next((d.start for d in run.stages.falls), None)
     if start is None:
         return np.inf
     i = int(np.searchsorted(run.saved_step.values, start, side="right")) - 1
@@ -74,7 +73,7 @@ def draw(results):
         loss_panel(figure.add_subplot(grid[0, left : left + 2]), part, f"B  $W^*$ = {name}")
         learned_panel(figure.add_subplot(grid[1, left : left + 2]), part, learned.name)
         weights = [figure.add_subplot(grid[2, left + i]) for i in range(2)]
-        weights_panels(weights, next(iter(part.runs()))[0])
+        weights_panels(weights, next(iter(part.runs())))
     return figure
 
 

@@ -31,7 +31,7 @@ def draw(results):
     grid = figure.add_gridspec(3, 2)
     loss_panel(figure.add_subplot(grid[0, :]), results, "D  ReLU, two orthogonal points")
     learned_panel(figure.add_subplot(grid[1, :]), results, learned.name)
-    weights_panels([figure.add_subplot(grid[2, i]) for i in range(2)], next(iter(results.runs()))[0])
+    weights_panels([figure.add_subplot(grid[2, i]) for i in range(2)], next(iter(results.runs())))
     return figure
 
 

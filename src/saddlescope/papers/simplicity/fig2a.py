@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.special import digamma
 
-from saddlescope.claims import Claim, Finding
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.nets import Neuron, Square, Units
 from saddlescope.optimisers import GradientDescent
@@ -38,7 +38,7 @@ def shortens(results):
     """Median wait from the first to the last drop at the largest width over that at the least; bounds of 95 % of
     resampled seeds; words."""
     widths = sorted(results.values("units"))
-    waits = {h: np.array([fig2.wait(m) for m, _ in results.select(units=h).runs()]) for h in widths}
+    waits = {h: np.array([fig2.wait(m) for m in results.select(units=h).runs()]) for h in widths}
     least, most = waits[widths[0]], waits[widths[-1]]
     rng, ratio = np.random.default_rng(0), np.median(most) / np.median(least)
     drawn = [[np.median(rng.choice(w, len(w))) for w in (most, least)] for _ in range(2000)]
@@ -53,7 +53,7 @@ def little(results):
     if len(results.values("units")) < 2:
         return None
     low, high, text = shortens(results)
-    return Finding(bool(low > 2 / 3 and high < 4 / 3), text, unclear=bool(low < 2 / 3 < high))
+    return CheckResult(bool(low > 2 / 3 and high < 4 / 3), text, unclear=bool(low < 2 / 3 < high))
 
 
 def much(results):
@@ -61,7 +61,7 @@ def much(results):
     if len(results.values("units")) < 2:
         return None
     low, high, text = shortens(results)
-    return Finding(bool(high < 2 / 3), text, unclear=bool(low < 2 / 3 < high))
+    return CheckResult(bool(high < 2 / 3), text, unclear=bool(low < 2 / 3 < high))
 
 
 def of_all_units(width, mode):
@@ -82,13 +82,13 @@ def shift(start):
         if len(widths) < 3:
             return None
         steps = np.array(
-            [np.mean([fig2.three_drops(m) for m, _ in results.select(units=h).runs()], axis=0) for h in widths]
+            [np.mean([fig2.three_drops(m) for m in results.select(units=h).runs()], axis=0) for h in widths]
         )
         rates = 2 * np.log1p(2 * fig2.LINEAR_RATE * fig2.power_law(1))
         said = np.stack([-start(widths, k) / rate for k, rate in enumerate(rates)], axis=1)
         pairs = list(zip(*(np.polyfit(np.log(widths), y, 1)[0] for y in (steps, said)), strict=True))
         text = "; ".join(f"drop {k}: {a:.1f} a unit of ln H, said {b:.1f}" for k, (a, b) in enumerate(pairs, 1))
-        return Finding(all(abs(a / b - 1) < 0.1 for a, b in pairs), text)
+        return CheckResult(all(abs(a / b - 1) < 0.1 for a, b in pairs), text)
 
     return check
 

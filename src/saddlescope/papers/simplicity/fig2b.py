@@ -7,7 +7,7 @@ attention still take turns, since their initial weights differ.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, Finding, counted, drops, enough, stages_of, widths
+from saddlescope.claims import CheckResult, Claim, counted, drops, enough, widths
 from saddlescope.experiment import Experiment
 from saddlescope.observables import ByRank, EffectiveWidth
 from saddlescope.papers.simplicity import _fig2 as fig2
@@ -31,14 +31,14 @@ def shorter(results):
         return None
     values = [waits[k] for k in sorted(waits)]
     text = f"steps from the first to the last drop by κ {fig2.listed(waits)}"
-    return Finding(bool(np.all(np.diff(values) > 0)), text)
+    return CheckResult(bool(np.all(np.diff(values) > 0)), text)
 
 
 def plateaus_left(results):
     """At κ = 0 attention still drops more than once, in most runs."""
-    counts = np.array([stages_of(m).n_drops for m, _ in results.runs()])
+    counts = np.array([m.stages.n_drops for m in results.runs()])
     good = int(np.sum(counts > 1))
-    return Finding(enough(good, len(counts), 0.8), f"{counted(good, len(counts))} with more than one drop; drops "
+    return CheckResult(enough(good, len(counts), 0.8), f"{counted(good, len(counts))} with more than one drop; drops "
                    f"{', '.join(map(str, counts))}")  # fmt: skip
 
 

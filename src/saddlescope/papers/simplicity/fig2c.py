@@ -9,7 +9,7 @@ after; with r = 3 it only falls, and the weights end with rank three all the sam
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, Finding, counted, enough, mostly, rated, stages_of
+from saddlescope.claims import CheckResult, Claim, counted, enough, mostly, rated
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE
 from saddlescope.observables import ByRank, EffectiveWidth
@@ -29,20 +29,20 @@ def setting(spread, rank, seed):
 
 def starts(run):
     """Whether there is a plateau at the start, and how many drops there are."""
-    stages = stages_of(run)
+    stages = run.stages
     return not any(d.kind == "slope" for d in stages.drops), stages.n_drops
 
 
-def as_said(run, _):
+def as_said(run):
     return starts(run) == (False, 3 - int(run["rank"]))
 
 
 def drops_by_rank(results):
-    return "; ".join(f"rank {r}: {', '.join(str(starts(m)[1]) for m, _ in results.select(rank=r).runs())} drops"
+    return "; ".join(f"rank {r}: {', '.join(str(starts(m)[1]) for m in results.select(rank=r).runs())} drops"
                      for r in results.values("rank"))  # fmt: skip
 
 
-def rank_by_rank(run, _):
+def rank_by_rank(run):
     """The rank of the weights goes from r to three, one by one."""
     ranks = run.effective_width.values.astype(int)
     changed = ranks[np.concatenate([[True], np.diff(ranks) != 0])]
@@ -51,14 +51,14 @@ def rank_by_rank(run, _):
 
 def straightness(run):
     """|correlation| of step and ln(loss - first plateau), from the start until 2 % of the first fall is left."""
-    plateaus = stages_of(run).plateaus
+    plateaus = run.stages.plateaus
     above = run.loss.values - (plateaus[0].level if len(plateaus) > 1 else 0.0)
     end = int(np.argmax(above < 0.02 * above[0]))
     return abs(float(np.corrcoef(np.arange(end), np.log(above[:end]))[0, 1])) if end > 3 else np.nan
 
 
 def exponential(results):
-    found = np.array([straightness(m) for m, _ in results.runs()])
+    found = np.array([straightness(m) for m in results.runs()])
     good = int(np.sum(found > STRAIGHT))
     text = f"|correlation| of step and logarithm {np.nanmin(found):.3f} or more, asked {STRAIGHT:g}"
     return rated(good, len(found), f"{counted(good, len(found))}; {text}")
@@ -66,9 +66,9 @@ def exponential(results):
 
 def no_plateau(results):
     """The loss falls from the start, without any plateau before the end; the weights end with rank three."""
-    found = [(not starts(m)[0] and starts(m)[1] == 0, int(m.effective_width[-1])) for m, _ in results.runs()]
+    found = [(not starts(m)[0] and starts(m)[1] == 0, int(m.effective_width[-1])) for m in results.runs()]
     good = sum(falls and w == 3 for falls, w in found)
-    return Finding(enough(good, len(found), 0.8), f"{counted(good, len(found))}; rank at the end "
+    return CheckResult(enough(good, len(found), 0.8), f"{counted(good, len(found))}; rank at the end "
                    f"{', '.join(str(w) for _, w in found)}")  # fmt: skip
 
 
@@ -88,7 +88,7 @@ def draw(results):
 
 def panel(left, right, results, spread):
     for rank, colour in zip(range(4), (BLUE, ORANGE, GREEN, PURPLE), strict=True):
-        for i, (m, _) in enumerate(results.select(rank=rank).runs()):
+        for i, m in enumerate(results.select(rank=rank).runs()):
             label = f"rank {rank}" if i == 0 else None
             style = {"color": colour, "lw": 1.4 if i == 0 else 0.3, "label": label}
             left.semilogx(np.arange(1, m.sizes["step"] + 1), m.loss.values, **style)

@@ -6,7 +6,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, Finding, counted, enough, stages_of
+from saddlescope.claims import CheckResult, Claim, counted, enough
 from saddlescope.experiment import Experiment
 from saddlescope.observables import LearnedModes
 from saddlescope.papers.simplicity import _fig2 as fig2
@@ -39,25 +39,25 @@ def waits(run):
 
 def shorter(results):
     """Each of the three waits is shorter from larger weights, in the median."""
-    found = [[waits(m) for m, _ in results.select(scale=s).runs()] for s in sorted(results.values("scale"))]
+    found = [[waits(m) for m in results.select(scale=s).runs()] for s in sorted(results.values("scale"))]
     if len(found) < 2:
         return None
     times = dict(zip(sorted(results.values("scale")), np.median(found, axis=1), strict=True))
-    counts = {s: [stages_of(m).n_drops for m, _ in results.select(scale=s).runs()] for s in results.values("scale")}
+    counts = {s: [m.stages.n_drops for m in results.select(scale=s).runs()] for s in results.values("scale")}
     drops = "; ".join(f"{s:g}: {np.mean(c):.1f}" for s, c in counts.items())
     falling = bool(np.all(np.diff(list(times.values()), axis=0) < 0))
     by = "; ".join(f"{s:g}: {', '.join(f'{w:.0f}' for w in wait)}" for s, wait in times.items())
-    return Finding(falling, f"steps to half of the first mode, to the next, to the third by ε {by}; drops {drops}")
+    return CheckResult(falling, f"steps to half of the first mode, to the next, to the third by ε {by}; drops {drops}")
 
 
 def in_order(results):
     """The modes are half learned one after the other, at intermediate scales."""
-    good = [bool(np.all(np.diff(half_steps(m)) > 0)) for m, _ in results.runs()]
-    return Finding(enough(sum(good), len(good), 0.8), f"{counted(sum(good), len(good))}; {half_times(results)}")
+    good = [bool(np.all(np.diff(half_steps(m)) > 0)) for m in results.runs()]
+    return CheckResult(enough(sum(good), len(good), 0.8), f"{counted(sum(good), len(good))}; {half_times(results)}")
 
 
 def half_times(results):
-    of = lambda scale: [half_steps(m) for m, _ in results.select(scale=scale).runs()]  # noqa: E731
+    of = lambda scale: [half_steps(m) for m in results.select(scale=scale).runs()]  # noqa: E731
     medians = {scale: np.median(of(scale), axis=0) for scale in results.values("scale")}
     return "steps to half of each mode " + "; ".join(
         f"ε {scale:g}: {', '.join(f'{step:.0f}' for step in steps)}" for scale, steps in medians.items()
@@ -65,9 +65,11 @@ def half_times(results):
 
 
 def no_drop(results):
-    counts = [stages_of(m).n_drops for m, _ in results.runs()]
+    counts = [m.stages.n_drops for m in results.runs()]
     good = counts.count(0)
-    return Finding(enough(good, len(counts), 0.8), f"no drop in {counted(good, len(counts))}; {half_times(results)}")
+    return CheckResult(
+        enough(good, len(counts), 0.8), f"no drop in {counted(good, len(counts))}; {half_times(results)}"
+    )
 
 
 def draw(results):

@@ -11,7 +11,8 @@ import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, Finding, mostly
+from saddlescope.claims import CheckResult, Claim, mostly
+from saddlescope.engines.jax_loop import JaxLoop, minibatch
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE
 from saddlescope.nets import Identity, Neuron, ReLU, Units
@@ -22,7 +23,6 @@ from saddlescope.setting import Setting
 from saddlescope.stages import find_stages
 from saddlescope.tasks import DigitPair, Moments
 from saddlescope.theory.linear_levels import levels
-from saddlescope.training.jax_loop import JaxLoop, minibatch
 
 NETS = {"linear": Identity(), "relu": ReLU()}
 BATCH, EVERY, LR, READ = 64, 6, 0.01, 1000
@@ -101,7 +101,7 @@ def longer_when_harder(results):
     if not all({"0/1", "3/5"} <= of.keys() for of in found.values()):
         return None
     good = all(of["3/5"].min() > of["0/1"].max() for of in found.values())
-    return Finding(bool(good), say_waits(found))
+    return CheckResult(bool(good), say_waits(found))
 
 
 def ordered_by(values):
@@ -114,12 +114,12 @@ def ordered_by(values):
         order = sorted(PAIRS, key=lambda p: -values[p])
         good = [bool(np.all(np.diff([of[p].mean() for p in order]) > 0)) for of in found.values()]
         said = ", ".join(f"{p} {values[p]:.2f}" for p in order)
-        return Finding(all(good), f"values {said}; {say_waits(found)}", any(good))
+        return CheckResult(all(good), f"values {said}; {say_waits(found)}", any(good))
 
     return check
 
 
-def together(run, _):
+def together(run):
     """Both singular values grow within a quarter of the way between the two drops of theirs."""
     near = abs(float(run.last_drop - run.first_drop)) / 4
     gaps = abs(float(run["first"] - run.first_drop)), abs(float(run.second - run.last_drop))
@@ -127,10 +127,10 @@ def together(run, _):
 
 
 def say_drops(results):
-    return f"drops {', '.join(str(int(m.drops)) for m, _ in results.runs())}"
+    return f"drops {', '.join(str(int(m.drops)) for m in results.runs())}"
 
 
-def third_small(run, _):
+def third_small(run):
     return float(run.third_share) < SMALL
 
 

@@ -8,9 +8,9 @@ diverges; here 0.005. Panel A, softmax attention, is `simplicity.fig4a`.
 
 import numpy as np
 
-from saddlescope.claims import Claim, Finding, counted, drops, in_runs, rated, stages_of, widths
+from saddlescope.claims import CheckResult, Claim, counted, drops, in_runs, rated, widths
 from saddlescope.experiment import Experiment
-from saddlescope.explanation import saved_weights
+from saddlescope.explanations import saved_weights
 from saddlescope.figures import loss_and_weights, panels
 from saddlescope.nets import Cube, Neuron, OneMinusCos, Sigmoid, Sin, Tanh, TanhTimes, Units
 from saddlescope.observables import ByNorm, EffectiveWidth, Parameters
@@ -58,14 +58,14 @@ def save_at(panel, seed, samples, faster):
 
 def after_first_drop(run):
     """The first layer's weights right after the first drop; None without one."""
-    first = next(iter(stages_of(run).falls), None)
+    first = next(iter(run.stages.falls), None)
     if first is None:
         return None
     i = int(np.argmin(np.abs(run.saved_step.values - first.end)))
     return run.param_u.values[i]
 
 
-def rank_one(run, _):
+def rank_one(run):
     """What is left of the first-layer weights beside their first direction, as a share: 0 for rank one."""
     if (u := after_first_drop(run)) is None:
         return np.inf
@@ -76,7 +76,7 @@ def rank_one(run, _):
 def orders(results):
     found = {p: properties(Neuron(UNITS[p]), 2).order for p in UNITS}
     text = ", ".join(f"{NAMES[p]} {o}" for p, o in found.items())
-    return Finding(found == ORDERS, f"measured orders: {text}")
+    return CheckResult(found == ORDERS, f"measured orders: {text}")
 
 
 def distance(run):
@@ -84,7 +84,7 @@ def distance(run):
     the weights. NaN without a plateau, or where no such point is found."""
     made = Setting.from_json(str(run.setting.values))
     statistics, shape = made.net.statistics(made.data()), (made.task.inputs, made.task.outputs)
-    read = [saved_weights(run, plateau) for plateau in stages_of(run).plateaus[1:-1]]
+    read = [saved_weights(run, plateau) for plateau in run.stages.plateaus[1:-1]]
     near = [nearest_embedded(made.net, found[1], statistics, 1, *shape) for found in read if found]
     return min((n.distance for n in near if n.fixed), default=np.nan)
 
@@ -98,7 +98,7 @@ def one_unit(results):
 
 
 def by_distance(results, test):
-    found = {p: [distance(m) for m, _ in results.select(panel=p).runs()] for p in results.values("panel")}
+    found = {p: [distance(m) for m in results.select(panel=p).runs()] for p in results.values("panel")}
     good, n = sum(test(d) for of in found.values() for d in of), sum(map(len, found.values()))
     by = "; ".join(
         f"{p} {', '.join('none found' if np.isnan(d) else f'{d:.2g}' for d in of)}" for p, of in found.items()

@@ -7,7 +7,7 @@ attention. From the paper's N(0, 1e-12) that takes some 1e7 steps; here ε = 0.0
 
 import matplotlib.pyplot as plt
 
-from saddlescope.claims import Claim, Finding, counted, enough, stages_of
+from saddlescope.claims import CheckResult, Claim, counted, enough
 from saddlescope.experiment import Experiment
 from saddlescope.figures import loss_and_weights
 from saddlescope.nets import SoftmaxHead, Units
@@ -28,15 +28,15 @@ def setting(seed, samples, steps):
 
 def order(results):
     found = properties(SoftmaxHead(2), 51).order
-    return Finding(found == 0, f"measured order {found}")
+    return CheckResult(found == 0, f"measured order {found}")
 
 
 def drops_from_a_plateau(results):
-    counts = [stages_of(m).n_drops for m, _ in results.runs()]
+    counts = [m.stages.n_drops for m in results.runs()]
     good = sum(c >= 1 for c in counts)
-    ends = ", ".join(f"{float(m.loss[-1]):.2g}" for m, _ in results.runs())
+    ends = ", ".join(f"{float(m.loss[-1]):.2g}" for m in results.runs())
     text = f"{counted(good, len(counts))}; drops {', '.join(map(str, counts))}; last losses {ends}"
-    return Finding(enough(good, len(counts), 0.8), text)
+    return CheckResult(enough(good, len(counts), 0.8), text)
 
 
 def draw(results):

@@ -11,10 +11,10 @@ Levels dashed in the figure are those of nets with narrower layers, found by min
 
 import numpy as np
 
-from saddlescope.claims import Claim, drops, mostly, plateau_levels, saved_times, stages_of, widths
+from saddlescope.claims import Claim, drops, mostly, plateau_levels, widths
 from saddlescope.experiment import Experiment
 from saddlescope.figures import loss_and_weights, panels
-from saddlescope.nets import DeepUnits, Identity, Kernel, LinearTransformer, Neuron, ReLU, Square
+from saddlescope.nets import ConvUnit, DeepUnits, Identity, LinearTransformer, Neuron, ReLU, Square
 from saddlescope.observables import ByNorm, ByRank, ByRays, EffectiveWidth, Parameters, SingularValues
 from saddlescope.optimisers import GradientDescent
 from saddlescope.papers.simplicity._panels import FOUR_POINTS, KERNEL_TEACHER, SAMPLES, task
@@ -53,9 +53,9 @@ def data(panel, samples):
 def net(panel, smaller):
     return {
         "A": lambda: DeepUnits(50, Neuron(Identity()), (50,), 0.005 / smaller),
-        "B": lambda: DeepUnits(50, Kernel(2, Identity()), (50,), 0.005 / smaller),
+        "B": lambda: DeepUnits(50, ConvUnit(2, Identity()), (50,), 0.005 / smaller),
         "C": lambda: DeepUnits(50, Neuron(ReLU()), (50,), 0.005 / smaller, ReLU()),
-        "D": lambda: DeepUnits(50, Kernel(2, ReLU()), (50,), 0.001 / smaller, ReLU()),
+        "D": lambda: DeepUnits(50, ConvUnit(2, ReLU()), (50,), 0.001 / smaller, ReLU()),
         "E": lambda: LinearTransformer(10, 10, 2, 0.005 / smaller),
         "F": lambda: DeepUnits(10, Neuron(Square()), (10,), 0.05 / smaller),
     }[panel]()
@@ -84,19 +84,19 @@ def observe(panel, **_):
 
 def middle_and_end(run, name):
     """A variable where the middle plateau is flattest, or nothing without one, and at the end."""
-    plateaus, values = stages_of(run).plateaus, run[name].values
-    middle = values[int(np.argmin(np.abs(saved_times(run) - plateaus[1].at)))] if len(plateaus) > 2 else None
+    plateaus, values = run.stages.plateaus, run[name].values
+    middle = values[int(np.argmin(np.abs(run.times - plateaus[1].at)))] if len(plateaus) > 2 else None
     return middle, values[-1]
 
 
-def second_layer(run, _):
+def second_layer(run):
     """The second hidden layer has rank one on the plateau and two at the end, by the rule of a tenth."""
     middle, end = middle_and_end(run, "singular_values_W2")
     return middle is not None and [int(np.sum(s > 0.1 * s[0])) for s in (middle, end)] == [1, 2]
 
 
 def second_over_first(results):
-    found = [middle_and_end(m, "singular_values_W2")[0] for m, _ in results.runs()]
+    found = [middle_and_end(m, "singular_values_W2")[0] for m in results.runs()]
     ratios = [s[1] / s[0] for s in found if s is not None]
     return f"second over first singular value on the plateau {min(ratios):.2g} to {max(ratios):.2g}" if ratios else ""
 
@@ -109,7 +109,7 @@ def held(u, kind, width):
 def tables(results):
     rows = []
     for panel, smaller in ((p, s) for s in (1, SMALLER) for p in NAMES):
-        pairs = [middle_and_end(m, "param_u") for m, _ in results.select(panel=panel, smaller=smaller).runs()]
+        pairs = [middle_and_end(m, "param_u") for m in results.select(panel=panel, smaller=smaller).runs()]
         first = [held(u, KINDS[panel], 1) for u, _ in pairs if u is not None]
         ratio = [np.divide(*np.linalg.svd(u)[1][1::-1]) for u, _ in pairs if u is not None]
         last = [held(u, KINDS[panel], 2) for _, u in pairs]

@@ -12,7 +12,7 @@ from itertools import pairwise
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, Finding, counted, rated, stages_of
+from saddlescope.claims import CheckResult, Claim, counted, rated
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, thinned
 from saddlescope.nets import DeepUnits, Identity, Neuron, ReLU, Units
@@ -50,11 +50,11 @@ def steps(units, net):
 
 
 def first_drop(run):
-    return next((d.at for d in stages_of(run).falls), np.inf)
+    return next((d.at for d in run.stages.falls), np.inf)
 
 
 def times(results):
-    return {net: np.array([first_drop(m) for m, _ in results.select(net=net).runs()]) for net in results.values("net")}
+    return {net: np.array([first_drop(m) for m in results.select(net=net).runs()]) for net in results.values("net")}
 
 
 def listed(found):
@@ -74,7 +74,7 @@ def in_order(found, nets):
     if len(run) < 2:
         return None
     good = all(found[a].max() < found[b].min() for a, b in pairwise(run))
-    return Finding(bool(good), f"median step of the first drop: {listed({k: found[k] for k in run})}")
+    return CheckResult(bool(good), f"median step of the first drop: {listed({k: found[k] for k in run})}")
 
 
 def alike(skipping, plain):
@@ -85,7 +85,7 @@ def alike(skipping, plain):
         if not {skipping, plain} <= set(found):
             return None
         ratio = np.median(found[skipping]) / np.median(found[plain])
-        return Finding(
+        return CheckResult(
             bool(0.9 < ratio < 1.1), f"{listed({k: found[k] for k in (skipping, plain)})}; ratio {ratio:.2f}"
         )
 
@@ -104,7 +104,7 @@ def skipped_stay_small(when):
 
     def check(results):
         found = np.array([skipped(m, names, when(m)) for net, names in SKIPPED.items()
-                          for m, _ in results.select(net=net).runs() if np.isfinite(when(m))])  # fmt: skip
+                          for m in results.select(net=net).runs() if np.isfinite(when(m))])  # fmt: skip
         if not found.size:
             return None
         (low, least), (high, most) = found.min(0), found.max(0)
@@ -117,8 +117,8 @@ def skipped_stay_small(when):
 
 def two_drops(results):
     """The three nets of four layers wait between two drops."""
-    runs = [m for net in FOUR for m, _ in results.select(net=net).runs()]
-    counts = [stages_of(m).n_drops for m in runs]
+    runs = [m for net in FOUR for m in results.select(net=net).runs()]
+    counts = [m.stages.n_drops for m in runs]
     if not counts:
         return None
     good = counts.count(2)
@@ -138,7 +138,7 @@ def draw(results):
                 ax.remove()
             continue
         for net in NETS:
-            for i, (m, _) in enumerate(part.select(net=net).runs()):
+            for i, m in enumerate(part.select(net=net).runs()):
                 style = {"color": COLOURS[net], "lw": 1.5 if i == 0 else 0.3, "ls": "--" if "layers" in net else "-",
                          "label": net if i == 0 else None}  # fmt: skip
                 at, loss = thinned(m.loss.values)

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, Finding, counted
+from saddlescope.claims import CheckResult, Claim, counted
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.nets import linear_units
@@ -84,42 +84,44 @@ def loose(moments, points, rng):
 def sufficient(results):
     worst = results.measured.built_gradient.values
     good = int(np.sum(worst < FIXED))
-    return Finding(good == len(worst), f"{counted(good, len(worst))}; largest gradient of any set {worst.max():.1e}")
+    return CheckResult(
+        good == len(worst), f"{counted(good, len(worst))}; largest gradient of any set {worst.max():.1e}"
+    )
 
 
 def necessary(results):
     """Every fixed point found is on the list, with rows in the spans."""
     found, listed, within = (int(results.measured[n].sum()) for n in ("found", "on_the_list", "in_spans"))
     text = f"{found} fixed points: {listed} with a map of Eq. 40, {within} with rows in its spans"
-    return Finding(0 < found == listed == within, text, within > 0)
+    return CheckResult(0 < found == listed == within, text, within > 0)
 
 
 def not_necessary(results):
     slope = results.measured.loose_gradient.values
     good = int(np.sum(slope < FIXED))
-    return Finding(good == len(slope), f"{counted(good, len(slope))} have a fixed point with a row outside; largest "
+    return CheckResult(good == len(slope), f"{counted(good, len(slope))} have a fixed point with a row outside; largest "
                    f"gradient {slope.max():.1e}")  # fmt: skip
 
 
 def counts(results):
     """Different maps of each rank, of fixed points built and found: (D over r) in every data set."""
-    seen = np.array([m.maps_seen.values for m, _ in results.runs()])
+    seen = np.array([m.maps_seen.values for m in results.runs()])
     said = np.array([comb(OUTPUTS, r) for r in range(OUTPUTS + 1)])
     good = int(np.sum(np.all(seen == said, axis=1)))
     searched = results.measured.found_by_search.values
-    return Finding(good == len(seen), f"{counted(good, len(seen))} have {', '.join(map(str, said))} of ranks 0 to 3; "
+    return CheckResult(good == len(seen), f"{counted(good, len(seen))} have {', '.join(map(str, said))} of ranks 0 to 3; "
                    f"the search alone finds {searched.min()} to {searched.max()} of {said.sum()}")  # fmt: skip
 
 
 def levels(results):
     gap = results.measured.level_gap.values
-    return Finding(bool(np.all(gap < 1e-9)), f"largest gap {gap.max():.1e} of ⟨‖y‖²⟩")
+    return CheckResult(bool(np.all(gap < 1e-9)), f"largest gap {gap.max():.1e} of ⟨‖y‖²⟩")
 
 
 def draw(results):
     figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.4))
     for inputs, colour, shift in ((3, BLUE, -0.08), (5, ORANGE, 0.08)):
-        runs = [m for m, _ in results.select(inputs=inputs).runs()]
+        runs = [m for m in results.select(inputs=inputs).runs()]
         if not runs:
             continue
         left.plot([m.found for m in runs], [m.in_spans for m in runs], "o", color=colour, mfc="none",

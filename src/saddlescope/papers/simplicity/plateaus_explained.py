@@ -10,7 +10,7 @@ import numpy as np
 
 from saddlescope.claims import Claim, mostly, rated
 from saddlescope.experiment import Experiment
-from saddlescope.explanation import diagnose, saved_weights
+from saddlescope.explanations import diagnose, saved_weights
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY
 from saddlescope.nets import Neuron, Tanh, Units
 from saddlescope.observables import Parameters
@@ -93,7 +93,7 @@ def off(run, place, kind):
 def gaps(results):
     """|predicted - measured| of every drop over the wait for it, from the instant that was read."""
     rows = [np.where(m.said == NEVER, np.inf, np.abs(m.said - m.drop_step)) / (m.drop_step.values - m.read_step.values)
-            for m, _ in results.runs() if "said" in m]  # fmt: skip
+            for m in results.runs() if "said" in m]  # fmt: skip
     return np.concatenate([np.zeros(0), *rows])
 
 
@@ -119,26 +119,26 @@ def times_within(limit):
     return check
 
 
-def kind_as_said(run, _):
+def kind_as_said(run):
     """On the plateau and at the end near the manifold that the paper names; at the end far from all smaller ones."""
     said = SAID[str(run.panel.values)]
     near = max(off(run, place, said) for place in (0, 1)) < NEAR
     return near and min(off(run, 1, kind) for kind in NARROWER[said]) > NEAR
 
 
-def not_equal_units(run, _):
+def not_equal_units(run):
     return np.isfinite(off(run, 0, "inner")) and min(off(run, place, "inner") for place in (0, 1)) > NEAR
 
 
 def distances(results):
     def say(part):
-        found = [m.off.values[1] for m, _ in part.runs() if "off" in m]
+        found = [m.off.values[1] for m in part.runs() if "off" in m]
         return ", ".join(f"{n} {d:.2g}" for n, d in zip(OFF, np.median(found, axis=0), strict=True)) if found else "–"
 
     return f"median distance at the end from {by_panel(results, say)}"
 
 
-def is_saddle(run, _):
+def is_saddle(run):
     """A fixed point beside which, with one silent unit moved a little, the loss is lower."""
     return "fixed" in run and bool(run.fixed) and float(run.lower_beside) > 1e-12 * float(run.fixed_level)
 
@@ -147,11 +147,11 @@ def kinds_seen(results):
     return by_panel(results, lambda part: ", ".join(sorted(set(part.measured.saddle.values.astype(str)))))
 
 
-def close(run, _):
+def close(run):
     return float(run.distance) < NEAR and bool(run.fixed)
 
 
-def far(run, _):
+def far(run):
     """A fixed point was found, and it is not near."""
     return "fixed" in run and bool(run.fixed) and float(run.distance) > NEAR
 
@@ -179,12 +179,12 @@ def draw(results):
     for k, p in enumerate(names):
         part = results.select(panel=p)
         style = {"color": COLOURS[k], "marker": MARKS[k], "ls": "", "ms": 4, "mfc": "none"}
-        for m, _ in part.runs():
+        for m in part.runs():
             if "said" in m:
                 left.loglog(m.drop_step, np.where(m.said == NEVER, np.nan, m.said), **style)
         left.plot([], [], **style, label=ALL[p])
         said = SAID.get(p, "rays")
-        nearby = [max(off(m, 0, said), 1e-6) for m, _ in part.runs() if "off" in m]
+        nearby = [max(off(m, 0, said), 1e-6) for m in part.runs() if "off" in m]
         right.semilogy(np.full(len(nearby), k) - 0.1, nearby, "o", color=BLUE, ms=4, mfc="none")
         right.semilogy(np.full(part.measured.sizes["run"], k) + 0.1, np.maximum(part.measured.distance, 1e-6), "^",
                        color=ORANGE, ms=4, mfc="none")  # fmt: skip

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from saddlescope.claims import Claim, Finding, counted, rated
+from saddlescope.claims import CheckResult, Claim, counted, rated
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.theory import explosion_time
@@ -94,11 +94,11 @@ def second_when_first_is(size, v, a, s, times):
 
 
 def times_agree(results):
-    theory, solved = (np.concatenate([m[n].values for m, _ in results.runs()]) for n in ("theory", "solved"))
-    flips = np.concatenate([m.flips.values for m, _ in results.runs()]).astype(bool)
+    theory, solved = (np.concatenate([m[n].values for m in results.runs()]) for n in ("theory", "solved"))
+    flips = np.concatenate([m.flips.values for m in results.runs()]).astype(bool)
     gap, never = np.abs(theory / solved - 1), theory == NEVER
     good = int(np.sum(gap <= 1e-5))
-    return Finding(good == len(gap), f"{good} of {len(gap)} units, {int(flips.sum())} of which turn and {never.sum()} "
+    return CheckResult(good == len(gap), f"{good} of {len(gap)} units, {int(flips.sum())} of which turn and {never.sum()} "
                    f"never explode; largest gap {gap.max():.1e}, of those that turn {gap[flips].max(initial=0):.1e}, "
                    "allowed 1e-5")  # fmt: skip
 
@@ -106,25 +106,25 @@ def times_agree(results):
 def as_printed(results):
     """Eq. 55 and 56 integrate over v, which must not turn on the way."""
     theory, solved, flips = (
-        np.concatenate([m[n].values for m, _ in results.runs()]) for n in ("theory", "solved", "flips")
+        np.concatenate([m[n].values for m in results.runs()]) for n in ("theory", "solved", "flips")
     )
     good = int(np.sum((np.abs(theory / solved - 1) <= 1e-5) & ~flips.astype(bool)))
-    return Finding(good == len(theory), f"{good} of {len(theory)} units to 1e-5; v turns in the others", good > 0)
+    return CheckResult(good == len(theory), f"{good} of {len(theory)} units to 1e-5; v turns in the others", good > 0)
 
 
 def is_conserved(results):
     drift = results.measured.conserved.values
     good = int(np.sum(drift < 1e-8))
-    return Finding(good == len(drift), f"{counted(good, len(drift))}; largest drift {drift.max():.1e}")
+    return CheckResult(good == len(drift), f"{counted(good, len(drift))}; largest drift {drift.max():.1e}")
 
 
 def others_small(results):
     """The others' size is proportional to ε: slope 1."""
     slope = results.measured.exponent.values
     good = int(np.sum(np.abs(slope - 1) < 0.05))
-    last = np.array([m.others.values[-1] for m, _ in results.runs()]) / SCALES[-1]
+    last = np.array([m.others.values[-1] for m in results.runs()]) / SCALES[-1]
     text = f"{counted(good, len(slope))}; slopes {slope.min():.3f} to {slope.max():.3f}; at ε = {SCALES[-1]:g}"
-    return Finding(good == len(slope), f"{text} the others are {np.median(last):.3g} ε, at most {last.max():.3g} ε")
+    return CheckResult(good == len(slope), f"{text} the others are {np.median(last):.3g} ε, at most {last.max():.3g} ε")
 
 
 def largest_first(results):
@@ -137,7 +137,7 @@ def largest_first(results):
 
 def draw(results):
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.6))
-    for m, _ in results.runs():
+    for m in results.runs():
         turned = m.flips.values.astype(bool)
         left.loglog(m.solved[~turned], m.theory[~turned], "o", color=BLUE, ms=3, mfc="none")
         left.loglog(m.solved[turned], m.theory[turned], "^", color=ORANGE, ms=4, mfc="none")

@@ -8,9 +8,9 @@ would be infinite in a correlation that stays as it is; the loss falls fastest a
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, counted, rated, stages_of
+from saddlescope.claims import Claim, counted, rated
 from saddlescope.experiment import Experiment
-from saddlescope.explanation import saved_weights
+from saddlescope.explanations import saved_weights
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.observables import Parameters
 from saddlescope.papers.simplicity._panels import panel_setting
@@ -24,10 +24,10 @@ def measure(seed, scale):
     steps = round(20 / scale)  # t_∞ goes as 1 / ε
     setting = panel_setting("G", seed, scale, steps)
     run = train(setting, (Parameters(),), every(steps // 2000, steps), quiet=True)
-    drops = [d.at for d in stages_of(run).falls][:2]
+    drops = [d.at for d in run.stages.falls][:2]
     said, read = [float(QuadraticDrops()(setting)["first_drop_step"][1][0])], [0]
     if len(drops) == 2:
-        step, params = saved_weights(run, stages_of(run).plateaus[1]) or (0, None)
+        step, params = saved_weights(run, run.stages.plateaus[1]) or (0, None)
         read.append(step)
         said.append(step + second(setting, params) if params else np.inf)
     return {
@@ -53,7 +53,7 @@ def comes_so(number, within):
     """Drop `number` comes at the step said, within a share of the wait for it; runs without it count as misses."""
 
     def check(results):
-        gaps = np.array([gap(m, number) for m, _ in results.runs()])
+        gaps = np.array([gap(m, number) for m in results.runs()])
         good, met = int(np.sum(gaps < within)), gaps[np.isfinite(gaps)]
         spread = f"median gap {np.median(met):.1%}, largest {met.max():.1%}" if met.size else "no such drop"
         return rated(good, len(gaps), f"{counted(good, len(gaps))} to {within:.0%}; {spread}")
@@ -64,7 +64,7 @@ def comes_so(number, within):
 def draw(results):
     figure, ax = plt.subplots(figsize=(4.6, 3.8))
     for k, (colour, word) in enumerate(((BLUE, "first drop, from the draw"), (ORANGE, "second, from the plateau"))):
-        pairs = np.array([(m.drop_step[k], m.said[k]) for m, _ in results.runs() if gap(m, k) < np.inf])
+        pairs = np.array([(m.drop_step[k], m.said[k]) for m in results.runs() if gap(m, k) < np.inf])
         if pairs.size:
             ax.loglog(*pairs.T, "o", color=colour, mfc="none", ms=5, label=word)
     ends = np.array(ax.get_xlim())

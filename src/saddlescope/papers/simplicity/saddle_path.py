@@ -11,14 +11,14 @@ import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, Finding, counted, enough
+from saddlescope.claims import CheckResult, Claim, counted, enough
+from saddlescope.engines.jax_loop import full_batch
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.nets import Units
 from saddlescope.optimisers import GradientDescent
 from saddlescope.papers.simplicity._panels import NAMES, net, task
 from saddlescope.theory import Silent, embed, manifold_residual, perturbed, relax, saddle
-from saddlescope.training.jax_loop import full_batch
 
 PANELS = ("B", "B diag", "C", "D", "G")
 UNITS, STEPS, LR = 8, 4000, 0.01  # at the paper's rate of 0.04 the loss of G rises from its saddle first
@@ -67,7 +67,9 @@ def follow(model, start, statistics, lr, parts=8):
 def stays(results):
     off = results.measured.off.values
     good = int(np.sum(off < 1e-12))
-    return Finding(good == len(off), f"{counted(good, len(off))}; largest distance from the manifold {off.max():.1e}")
+    return CheckResult(
+        good == len(off), f"{counted(good, len(off))}; largest distance from the manifold {off.max():.1e}"
+    )
 
 
 def arrives(results):
@@ -80,7 +82,7 @@ def arrives(results):
     by = "; ".join(f"{p}, h = {h}: {float(np.median(part.start_loss)):.3g} → {float(np.median(part.end_loss)):.2g}"
                    for p in PANELS for h in (0, 1)
                    if (part := results.select(panel=p, width=h).measured).sizes["run"])  # fmt: skip
-    return Finding(enough(good, len(near), 0.9), f"{counted(good, len(near))}; loss {by}")
+    return CheckResult(enough(good, len(near), 0.9), f"{counted(good, len(near))}; loss {by}")
 
 
 def draw(results):
@@ -88,7 +90,7 @@ def draw(results):
     figure, axes = plt.subplots(1, len(panels), figsize=(2.8 * len(panels), 2.9), squeeze=False)
     for ax, p in zip(axes[0], panels, strict=True):
         for h, colour in ((0, BLUE), (1, ORANGE)):
-            for i, (m, _) in enumerate(results.select(panel=p, width=h).runs()):
+            for i, m in enumerate(results.select(panel=p, width=h).runs()):
                 at = np.arange(m.sizes["instant"]) * (STEPS // 200)
                 label = f"{h} → {h + 1} units" if i == 0 else None
                 ax.plot(at, m.curve, color=colour, lw=1.2 if i == 0 else 0.4, label=label)

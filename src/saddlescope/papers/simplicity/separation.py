@@ -10,9 +10,9 @@ units are cut from the two-layer nets: localised features should bear it.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, counted, rated, saved_times, stages_of
+from saddlescope.claims import Claim, counted, rated
 from saddlescope.experiment import Experiment
-from saddlescope.explanation import rule_for
+from saddlescope.explanations import rule_for
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.nets import Units
 from saddlescope.observables import ByNorm, Parameters
@@ -41,10 +41,10 @@ def digest(run, made):
     unit = getattr(made.net, "unit", None)
     p = properties(unit, made.task.inputs) if unit is not None else None
     kept = {"order": p.order if p else 2, "cut": cut(run, made) if isinstance(made.net, Units) else np.nan}
-    plateaus = stages_of(run).plateaus
+    plateaus = run.stages.plateaus
     if len(plateaus) < 3:
         return kept | {"directions": np.nan, "held": np.nan, "units": run.param_u.shape[1]}
-    u = run.param_u.values[int(np.argmin(np.abs(saved_times(run) - plateaus[1].at)))]
+    u = run.param_u.values[int(np.argmin(np.abs(run.times - plateaus[1].at)))]
     n = (u**2).sum(axis=1)
     directions = (rule_for(p) if p else ByNorm())(u)
     return kept | {"directions": float(directions), "held": float(n.sum() ** 2 / (n**2).sum()), "units": len(n)}

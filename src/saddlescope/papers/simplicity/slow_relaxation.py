@@ -8,7 +8,7 @@ the plateau, at last a shoulder only, lies in between. How far is it from the ne
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, Finding, stages_of
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE
 from saddlescope.nets import linear_units
@@ -33,7 +33,7 @@ def setting(scale, seed):
 
 def gap(run):
     """Relative distance of the middle plateau from the nearest level of any set of modes; NaN without one."""
-    plateaus = stages_of(run).plateaus
+    plateaus = run.stages.plateaus
     if len(plateaus) < 3:
         return np.nan
     return float(np.min(np.abs(plateaus[1].level - LEVELS)) / plateaus[1].level)
@@ -41,8 +41,7 @@ def gap(run):
 
 def gaps(results):
     return {
-        s: float(np.median([gap(m) for m, _ in results.select(scale=s).runs()]))
-        for s in sorted(results.values("scale"))
+        s: float(np.median([gap(m) for m in results.select(scale=s).runs()])) for s in sorted(results.values("scale"))
     }
 
 
@@ -54,7 +53,7 @@ def by_scale(test):
         if len(found) < 2:
             return None
         text = ", ".join(f"ε = {s:g}: {g:.2%}" for s, g in found.items())
-        return Finding(bool(test(list(found.values()))), f"median distance from the nearest level, {text}")
+        return CheckResult(bool(test(list(found.values()))), f"median distance from the nearest level, {text}")
 
     return check
 
@@ -72,7 +71,7 @@ def draw(results):
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4))
     shades = plt.get_cmap("viridis")(np.linspace(0.1, 0.9, len(SCALES)))
     for scale, colour in zip(SCALES, shades, strict=True):
-        for i, (m, _) in enumerate(results.select(scale=scale).runs()):
+        for i, m in enumerate(results.select(scale=scale).runs()):
             label = f"ε = {scale:g}" if i == 0 else None
             left.plot(m.loss.values, color=colour, lw=1.3 if i == 0 else 0.3, label=label)
             right.loglog(scale, gap(m), "o", color=BLUE, ms=4, mfc="none")

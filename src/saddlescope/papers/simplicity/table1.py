@@ -9,18 +9,18 @@ a singular value of the weights between a thousandth and a tenth of its final si
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, Finding, counted, stages_of
-from saddlescope.datasets import load_mnist
+from saddlescope.claims import CheckResult, Claim, counted
+from saddlescope.errors import require
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE, RED
-from saddlescope.intervals import mean_of
 from saddlescope.nets import linear_units
 from saddlescope.observables import Parameters, TopSingularValues
 from saddlescope.optimisers import GradientDescent
-from saddlescope.refusal import refuse_unless
 from saddlescope.setting import Setting
+from saddlescope.statistics import mean_of
 from saddlescope.tables import Table
 from saddlescope.tasks import DigitPair, Moments
+from saddlescope.tasks.datasets.mnist import load_mnist
 from saddlescope.training import every, train
 
 PAIRS = {"0/1": (0, 1), "0/8": (0, 8), "5/7": (5, 7), "3/5": (3, 5)}
@@ -34,9 +34,9 @@ def needs(axes):
     """Refuse before the first run what cannot be run."""
     for name, known in (("pair", PAIRS), ("dataset", IMAGES)):
         wrong = [str(v) for v in axes[name] if v not in known]
-        refuse_unless(not wrong, f"`{name}` is one of {', '.join(known)}; got {', '.join(wrong)}.")
+        require(not wrong, f"`{name}` is one of {', '.join(known)}; got {', '.join(wrong)}.")
     counts = all(isinstance(n, int | np.integer) and n > 0 for n in axes["units"])
-    refuse_unless(counts, f"`units` must be positive whole numbers; got {list(axes['units'])}.")
+    require(counts, f"`units` must be positive whole numbers; got {list(axes['units'])}.")
     if "mnist" in axes["dataset"]:
         load_mnist()
 
@@ -83,7 +83,7 @@ def first_directions(moments):
 
 
 def first_drop_end(run):
-    return next((d.end for d in stages_of(run).falls), np.inf)
+    return next((d.end for d in run.stages.falls), np.inf)
 
 
 def rate(at, size, after=0.0):
@@ -107,13 +107,13 @@ def as_published(results):
     text = "; ".join(f"{p}: {a:.2f} and {b:.2f}" for p, (a, b) in ours.items())
     cuts = "; ".join(f"{p} {f[0].by_cut.values.min():.2f} to {f[0].by_cut.values.max():.2f}" for p, f in firsts.items())
     text = f"{good} of {len(gaps)} agree; ours {text}; the second with cut-offs from {CUTS[0]:g} to {CUTS[-1]:g} {cuts}"
-    return Finding(good == len(gaps), text, good > 0)
+    return CheckResult(good == len(gaps), text, good > 0)
 
 
 def first_is(results):
     gap = np.abs(results.measured.rate_1.values / results.measured.s1.values - 1)
     good = int(np.sum(gap < 0.02))
-    return Finding(good == len(gap), f"{counted(good, len(gap))}; largest gap {gap.max():.1%}, allowed 2 %")
+    return CheckResult(good == len(gap), f"{counted(good, len(gap))}; largest gap {gap.max():.1%}, allowed 2 %")
 
 
 def second_is(name):
@@ -126,7 +126,7 @@ def second_is(name):
         by = "; ".join(f"{p}: {a:.2f} measured, {b:.2f} said" for p, (a, b) in both.items())
         by += f"; cosine of the first direction with q₁ {float(m.along_q.min()):.3f} or more, with e₁ from "
         by += f"{float(m.along_e.min()):.3f}"
-        return Finding(good == len(gap), f"{counted(good, len(gap))} to 5 %; {by}", good > 0)
+        return CheckResult(good == len(gap), f"{counted(good, len(gap))} to 5 %; {by}", good > 0)
 
     return check
 
@@ -154,7 +154,7 @@ def draw(results):
     pairs = [p for p in PAIRS if results.select(pair=p).measured.sizes["run"]]
     figure, axes = plt.subplots(1, len(pairs), figsize=(3.2 * len(pairs), 3.2), squeeze=False)
     for ax, p in zip(axes[0], pairs, strict=True):
-        m = next(iter(results.select(pair=p).runs()))[0]
+        m = next(iter(results.select(pair=p).runs()))
         ax.semilogy(m.at_step, m.singular[:, 0], color=BLUE, label="first singular value")
         ax.semilogy(m.at_step, m.singular[:, 1], color=ORANGE, label="second")
         size = 1e-3 * float(m.singular[-1, 1])  # growth at either rate, through this point of the second curve

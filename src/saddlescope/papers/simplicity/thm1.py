@@ -12,7 +12,7 @@ from itertools import pairwise
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.claims import Claim, Finding, counted
+from saddlescope.claims import CheckResult, Claim, counted
 from saddlescope.experiment import Experiment
 from saddlescope.nets import Units
 from saddlescope.papers.simplicity._units import UNITS, controls_fail, kinds_figure, measured, sizes
@@ -63,7 +63,7 @@ def at_most(name, fits=True):
         if not len(values):
             return None
         good = int(np.sum(values <= EXACT))
-        return Finding(
+        return CheckResult(
             good == len(values), f"{counted(good, len(values))}; largest {values.max():.1e}, limit {EXACT:g}"
         )
 
@@ -85,7 +85,7 @@ def works_for(results):
         return None
     sets = [works[k] for k in ("copy", "silent", "ray", "span")]
     text = "; ".join(f"{KINDS[k]} {len(units)} of {len(UNITS)} kinds of unit" for k, units in works.items())
-    return Finding(all(b < a for a, b in pairwise(sets)), f"{text}; (iv) {', '.join(sorted(works['span']))}")
+    return CheckResult(all(b < a for a, b in pairwise(sets)), f"{text}; (iv) {', '.join(sorted(works['span']))}")
 
 
 def draw(results):
@@ -117,4 +117,4 @@ def both(results):
     if len(parts) < 2:
         return None
     text = "; ".join(f"{n}: {p.evidence}" for n, p in zip(("map", "gradient"), parts, strict=True))
-    return Finding(all(p.holds for p in parts), text)
+    return CheckResult(all(p.holds for p in parts), text)

@@ -9,15 +9,15 @@ Where φ lacks the property it is a control. The factor of (iii) is far from 1, 
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.claims import Claim, Finding, counted
+from saddlescope.claims import CheckResult, Claim, counted
+from saddlescope.engines.jax_loop import full_batch
 from saddlescope.experiment import Experiment
 from saddlescope.nets import Units
 from saddlescope.optimisers import GradientDescent
 from saddlescope.papers.simplicity._units import UNITS, controls_fail, kinds_figure, measured, sizes
 from saddlescope.tasks import Samples
 from saddlescope.theory import Equal, Rays, Silent, Span
-from saddlescope.theory.kinds.span import without
-from saddlescope.training.jax_loop import full_batch
+from saddlescope.theory.relations.span import without
 
 KINDS = {"equal": Equal(), "silent": Silent(), "ray": Rays(), "span": Span()}
 RATES = {"cubic": 1e-4}  # at 1e-3 some of its runs diverge
@@ -73,7 +73,7 @@ def preserved(results):
     if not part.sizes["run"]:
         return None
     good = (part.off_manifold.values <= KEPT) & (part.moved.values > 1e-2)
-    return Finding(bool(good.all()), f"{counted(int(good.sum()), good.size)}; largest distance "
+    return CheckResult(bool(good.all()), f"{counted(int(good.sum()), good.size)}; largest distance "
                    f"{part.off_manifold.values.max():.1e} of the way, limit {KEPT:g}; the way is "
                    f"{part.moved.values.min():.2g} of the weights or more")  # fmt: skip
 
@@ -84,7 +84,7 @@ def narrower(results):
     good = int(np.sum(gap <= KEPT))
     if not len(gap):
         return None
-    return Finding(good == len(gap), f"{counted(good, len(gap))}; largest change of the map {gap.max():.1e}")
+    return CheckResult(good == len(gap), f"{counted(good, len(gap))}; largest change of the map {gap.max():.1e}")
 
 
 def off(rows):

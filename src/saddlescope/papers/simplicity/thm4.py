@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.linalg import expm
 
-from saddlescope.claims import Claim, Finding, counted
+from saddlescope.claims import CheckResult, Claim, counted
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE
 from saddlescope.nets import linear_units
@@ -72,7 +72,7 @@ def in_net(system, r, eps, seed):
 def solves(results):
     gap = results.measured.eq34_gap.values
     good = int(np.sum(gap < 1e-12))
-    return Finding(good == len(gap), f"{counted(good, len(gap))}; largest gap {gap.max():.1e}, allowed 1e-12")
+    return CheckResult(good == len(gap), f"{counted(good, len(gap))}; largest gap {gap.max():.1e}, allowed 1e-12")
 
 
 def slope_within(limit):
@@ -81,7 +81,7 @@ def slope_within(limit):
         good = int(np.sum(gap <= limit))
         said = ", ".join(f"{e:.3g}" for e in sorted(set(results.measured.predicted.values.round(6))))
         text = f"{counted(good, len(gap))}; predicted {said}, largest gap {gap.max():.1e}, allowed {limit:g}"
-        return Finding(good == len(gap), text)
+        return CheckResult(good == len(gap), text)
 
     return check
 
@@ -90,7 +90,7 @@ def draw(results):
     figure, axes = plt.subplots(1, 2, figsize=(8, 3.4))
     for ax, (what, word) in zip(axes, {"system": "linear system", "net": "trained net"}.items(), strict=True):
         for values, colour in zip(VALUES, (GREEN, BLUE, PURPLE, ORANGE), strict=True):
-            for i, (m, _) in enumerate(results.select(what=what, values=values).runs()):
+            for i, m in enumerate(results.select(what=what, values=values).runs()):
                 spelled = ", ".join(f"{v:g}" for v in VALUES[values])
                 label = f"s = {spelled}" if i == 0 else None
                 ax.loglog(m.eps, m.rest, "o", color=colour, ms=3, mfc="none", label=label)

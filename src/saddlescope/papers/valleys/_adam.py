@@ -9,7 +9,7 @@ of the rate has three times the epochs.
 
 import numpy as np
 
-from saddlescope.claims import Finding, rated
+from saddlescope.claims import CheckResult, rated
 from saddlescope.nets import low_rank
 from saddlescope.optimisers import Adam
 from saddlescope.setting import Setting
@@ -80,7 +80,7 @@ def symmetric(results):
     ratios = results.measured.sides.values
     ratios = ratios[np.isfinite(ratios)]
     if not ratios.size:
-        return Finding(False, "no run has a spike", unclear=True)
+        return CheckResult(False, "no run has a spike", unclear=True)
     good = int(np.sum((ratios >= 0.5) & (ratios <= 2)))
     shown = ", ".join(f"{r:.2g}" for r in ratios)
     return rated(good, ratios.size, f"{good} of {ratios.size} runs with spikes; epochs to the extreme over epochs from "

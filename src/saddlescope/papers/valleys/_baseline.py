@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from saddlescope.claims import Finding, rated
-from saddlescope.intervals import mean_of, one_more, one_more_count
-from saddlescope.named import Name
+from saddlescope.claims import CheckResult, rated
 from saddlescope.observables import Fit, TestError
+from saddlescope.papers.valleys._protocol import Name
 from saddlescope.papers.valleys._runs import ending, failed_as, first_below
+from saddlescope.statistics import mean_of, one_more, one_more_count
 from saddlescope.tables import AGREES, Table, compared
 
 OBSERVE = (TestError(), Fit())
@@ -155,7 +155,7 @@ def large_batches_worse(results):
     least = [float(np.median(per_seed(part, best))) for part in (small, large)]
     fewer, worse = share[1] < share[0], least[1] > least[0]
     text = f"worked {share[0]:.1%} at batches 1–4, {share[1]:.1%} at 8 and 16; best {least[0]:.1e}, {least[1]:.1e}"
-    return Finding(bool(fewer and worse), text, bool(fewer or worse))
+    return CheckResult(bool(fewer and worse), text, bool(fewer or worse))
 
 
 def mostly_constants(results):

@@ -8,10 +8,10 @@ batch B has ⌈768/B⌉ steps.
 
 import numpy as np
 
-from saddlescope.intervals import exponents
 from saddlescope.nets import low_rank
 from saddlescope.optimisers import GradientDescent, LossBelow
 from saddlescope.setting import Setting
+from saddlescope.statistics import exponents
 from saddlescope.tables import Table
 from saddlescope.tasks import cosine_sum
 

@@ -6,11 +6,11 @@ a layer is a block. Counted by the paper's rule and by the sound one, evaluated 
 
 import numpy as np
 
-from saddlescope.intervals import mean_of, rank_correlation
 from saddlescope.nets import low_rank
 from saddlescope.observables import MinimaCounts, PaperMinima, ProminentMinima, TestError
 from saddlescope.optimisers import Adam, StepDecay
 from saddlescope.setting import Setting
+from saddlescope.statistics import mean_of, rank_correlation
 from saddlescope.tasks import Chirp
 
 COUNTS = tuple(MinimaCounts(rule, precision=p) for rule in (PaperMinima(), ProminentMinima()) for p in

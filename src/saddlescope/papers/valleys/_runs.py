@@ -4,9 +4,9 @@ and the paper's main run.
 
 import numpy as np
 
-from saddlescope.claims import Finding, cuts_of
-from saddlescope.named import Name
-from saddlescope.outcomes import failure, outcome
+from saddlescope.claims import CheckResult
+from saddlescope.papers.valleys._outcomes import failure, outcome
+from saddlescope.papers.valleys._protocol import Name
 
 WIDE = 1024
 CLIPS = {"clipped": 1.0, "free": 0.0}  # the paper's clip of the gradient's norm, and none
@@ -26,7 +26,7 @@ def ending(run) -> dict:
     least = np.min(loss, initial=np.inf, where=np.isfinite(loss))
     return {
         "test_error": error, "outcome": outcome(error), "least_loss": least, "last_loss": loss[-1],
-        "epochs": len(loss), "cuts": len(cuts_of(run)),
+        "epochs": len(loss), "cuts": len(run.cuts),
     }  # fmt: skip
 
 
@@ -58,16 +58,16 @@ def falls_at_cuts(name):
     """The loss is lower ten epochs after a cut than before it: at every cut, or partly at more than half of them."""
 
     def check(results):
-        if not all(m.finite for m, _ in results.runs()):
-            return Finding(False, "a run diverged")
-        ratios = [after / before for before, after in (around_cuts(m, name) for m, _ in results.runs())]
+        if not all(m.finite for m in results.runs()):
+            return CheckResult(False, "a run diverged")
+        ratios = [after / before for before, after in (around_cuts(m, name) for m in results.runs())]
         together = np.concatenate(ratios)
         if not together.size:
             return None
         good, n = int(np.sum(together < 1)), len(together)
         medians = [np.median([r[k] for r in ratios if len(r) > k]) for k in range(max(map(len, ratios)))]
         text = f"lower after {good} of {n} cuts; median ratio by cut {', '.join(f'{m:.2f}' for m in medians)}"
-        return Finding(good == n, text, good > n / 2)
+        return CheckResult(good == n, text, good > n / 2)
 
     return check
 

@@ -8,11 +8,11 @@ mean without clipping, and larger batches end at the mean in both. Factors 2 and
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, Finding, rated
+from saddlescope.claims import CheckResult, Claim, rated
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, ORANGE
-from saddlescope.named import valleys
 from saddlescope.observables import Fit, TestError
+from saddlescope.papers.valleys._protocol import valleys
 from saddlescope.papers.valleys._runs import CLIPS, ending, failed_as
 from saddlescope.tables import Table
 
@@ -41,12 +41,12 @@ def ended(clip, batches, word):
         constants = kinds[np.char.startswith(kinds, "constant (")] if kinds.size else kinds
         if not constants.size:
             text = f"none of {kinds.size} runs failed as a constant"
-            return Finding(False, text, unclear=True) if kinds.size else None
+            return CheckResult(False, text, unclear=True) if kinds.size else None
         good = int(np.sum(constants == f"constant ({word})"))
         lost = int(np.sum(kinds == "diverged"))
         text = f"{good} of {constants.size} failed constants at the {word}; {lost} of {kinds.size} runs diverged"
         found = rated(good, constants.size, text)
-        return found if constants.size >= FEW else Finding(False, f"{text}: too few to tell", unclear=True)
+        return found if constants.size >= FEW else CheckResult(False, f"{text}: too few to tell", unclear=True)
 
     return check
 

@@ -9,7 +9,7 @@ epochs.
 import matplotlib.pyplot as plt
 from matplotlib.ticker import LogFormatter, NullLocator
 
-from saddlescope.claims import Claim, Finding, rated
+from saddlescope.claims import CheckResult, Claim, rated
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.papers.valleys import _escape as escape
@@ -33,7 +33,7 @@ def flow_time(clip):
             (a, b), (da, db), late = fitted(part, threshold, "steps")
             good.append(abs(a + 1) <= 0.15 and abs(b) <= 0.15)
             words.append(f"threshold {threshold}: lr {shown(a, da)}, batch {shown(b, db)}, {late} censored")
-        return Finding(all(good), "; ".join(words), any(good))
+        return CheckResult(all(good), "; ".join(words), any(good))
 
     return check
 

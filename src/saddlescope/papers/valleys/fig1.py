@@ -6,7 +6,7 @@ The loss at a cut is the full training loss, before the cut and ten epochs after
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, cuts_of, mostly, stages_of
+from saddlescope.claims import Claim, mostly
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, GREEN, ORANGE
 from saddlescope.observables import Fit, FullLoss, ProminentMinima, TestError
@@ -25,23 +25,23 @@ def setting(L, seed, width):
     return main_run(L, seed, width)
 
 
-def plateau_drop_plateau(run, _):
-    return stages_of(run).n_drops > 0 and flat_plateaus(run) >= 2
+def plateau_drop_plateau(run):
+    return run.stages.n_drops > 0 and flat_plateaus(run) >= 2
 
 
 def flat_plateaus(run):
     """How many plateaus are flat: over the middle half of their time the loss changes by less than a factor of two."""
     middles = [run.loss.values[int(p.start + (p.end - p.start) / 4) : int(p.end - (p.end - p.start) / 4) + 1]
-               for p in stages_of(run).plateaus]  # fmt: skip
+               for p in run.stages.plateaus]  # fmt: skip
     return sum(np.median(m[: 1 + len(m) // 4]) < 2 * np.median(m[-1 - len(m) // 4 :]) for m in middles)
 
 
 def say_drops(results):
-    found = [(stages_of(m).n_drops, flat_plateaus(m)) for m, _ in results.runs() if m.finite]
+    found = [(m.stages.n_drops, flat_plateaus(m)) for m in results.runs() if m.finite]
     return f"drops and flat plateaus a run: {', '.join(f'{d} and {p}' for d, p in found)}"
 
 
-def gains_inside(run, _):
+def gains_inside(run):
     """At the cut with the largest fall: the error falls more inside than outside, and there are more extrema."""
     if (found := gains(run)) is None:
         return False
@@ -60,7 +60,7 @@ def gains(run):
 
 
 def say_gains(results):
-    found = [g for g in (gains(m) for m, _ in results.runs()) if g is not None]
+    found = [g for g in (gains(m) for m in results.runs()) if g is not None]
     inner, extrema = [i / (i + o) for i, o, _ in found], [e for *_, e in found]
     return (f"median share of the fall that is inside: {np.median(inner):.0%}; extrema gained: "
             f"{', '.join(f'{e:g}' for e in extrema)} (half-sum of minima and maxima)")  # fmt: skip
@@ -72,15 +72,15 @@ def draw(results):
     for column, depth in enumerate(depths):
         part = results.select(L=depth)
         top, below = axes[:, column]
-        for i, (m, _) in enumerate(part.runs()):
+        for i, m in enumerate(part.runs()):
             top.semilogy(m.loss.values, color=BLUE, lw=1.4 if i == 0 else 0.4, zorder=3 if i == 0 else 2,
                          label={0: "first seed", 1: "other seeds"}.get(i))  # fmt: skip
             if i == 0:
-                cuts = cuts_of(m)
+                cuts = m.cuts
                 top.semilogy(cuts - 1, m.loss.values[cuts - 1], "v", color=ORANGE, ms=5, zorder=4, label="cut")
         top.set(xlabel="epoch", ylabel="epoch loss", title=f"L = {depth}")
         top.legend(fontsize=7)
-        first = next(iter(part.runs()))[0]
+        first = next(iter(part.runs()))
         show_fits(below, first)
     return figure
 

@@ -5,11 +5,11 @@
 
 import matplotlib.pyplot as plt
 
-from saddlescope.claims import MOST, Claim, Finding, enough
+from saddlescope.claims import MOST, CheckResult, Claim, enough
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE
-from saddlescope.named import Name
 from saddlescope.papers.valleys import _adam as adam
+from saddlescope.papers.valleys._protocol import Name
 
 NAMES = {
     "f2_N512_bs512_L3": "a", "f3_N768_bs512_L1": "b", "f4_N512_bs512_L1": "c", "f4_N512_bs512_L4": "d",
@@ -29,7 +29,7 @@ def in_each(results):
     found = [adam.with_dips(part) for part in parts.values()]
     dips, either = ([enough(f[k], f[2], MOST) for f in found] for k in (0, 1))
     text = "; ".join(f"{name}: {adam.counts(part)}" for name, part in parts.items())
-    return Finding(all(dips), text, any(either), unclear=not any(either))
+    return CheckResult(all(dips), text, any(either), unclear=not any(either))
 
 
 def draw(results):
@@ -37,7 +37,7 @@ def draw(results):
     rows = -(-len(names) // 2)
     figure, axes = plt.subplots(rows, min(2, len(names)), figsize=(9, 2.8 * rows), squeeze=False)
     for ax, name in zip(axes.flat, names, strict=True):
-        runs = [m for m, _ in results.select(name=name).runs()]
+        runs = [m for m in results.select(name=name).runs()]
         adam.show(ax, runs, BLUE)
         ax.set_title(f"({NAMES[name]}) {name}: {adam.numbers(runs)}", fontsize=9)
     return figure

@@ -36,40 +36,40 @@ def usual(run):
     return (end - start) * 10 * len(around_cuts(run, LAST)[0]) / run.sizes["epoch"]
 
 
-def more_structure(run, _):
+def more_structure(run):
     start, end, added = counts(run)
     return end > start and added > usual(run)
 
 
 def say_structure(results):
-    start, end, added = np.mean([counts(m) for m, _ in results.runs()], axis=0)
-    mean = np.mean([usual(m) for m, _ in results.runs()])
+    start, end, added = np.mean([counts(m) for m in results.runs()], axis=0)
+    mean = np.mean([usual(m) for m in results.runs()])
     return (f"extrema a channel: {start:.2f} at first, {end:.2f} at the end; {added:+.2f} in ten epochs at all cuts, "
             f"{mean:+.2f} in as many epochs on average")  # fmt: skip
 
 
-def in_the_middle(run, _):
+def in_the_middle(run):
     inside, outside = bending(run[LAST].values[-1])
     return inside > outside
 
 
 def say_middle(results):
-    ratios = {i: [np.divide(*bending(m[LAST].values[i])) for m, _ in results.runs()] for i in (0, -1)}
+    ratios = {i: [np.divide(*bending(m[LAST].values[i])) for m in results.runs()] for i in (0, -1)}
     return (f"bending inside over outside: {np.median(ratios[-1]):.2f} at the end, {np.median(ratios[0]):.2f} at "
             "the start")  # fmt: skip
 
 
-def more_leaders(run, _):
+def more_leaders(run):
     return leaders(run[LAST].values[-1]) > leaders(run[LAST].values[0])
 
 
 def say_leaders(results):
-    both = np.mean([[leaders(m[LAST].values[i]) for i in (0, -1)] for m, _ in results.runs()], axis=0)
+    both = np.mean([[leaders(m[LAST].values[i]) for i in (0, -1)] for m in results.runs()], axis=0)
     return f"channels that are largest somewhere, of 10: {both[0]:.1f} at the start, {both[1]:.1f} at the end"
 
 
 def draw(results):
-    run = next(iter(results.runs()))[0]
+    run = next(iter(results.runs()))
     cut = deepest(run, loss.name) or 0
     figure, axes = plt.subplots(DEPTH, 4, figsize=(11, 2.3 * DEPTH), sharex=True)
     for block, row in enumerate(axes):

@@ -9,14 +9,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import kstest
 
-from saddlescope.claims import Claim, Finding, mostly
+from saddlescope.claims import CheckResult, Claim, mostly
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
-from saddlescope.intervals import rank_correlation
 from saddlescope.nets import low_rank
 from saddlescope.observables import LogRatios, log_sizes
 from saddlescope.optimisers import GradientDescent
 from saddlescope.setting import Setting
+from saddlescope.statistics import rank_correlation
 from saddlescope.tasks import cosine
 from saddlescope.training import every
 
@@ -32,7 +32,7 @@ def setting(seed, width, samples):
     )  # fmt: skip
 
 
-def grows(run, _):
+def grows(run):
     largest = run.log_ratio_max.values
     return largest[-1] > largest[0] and rank_correlation(run.saved_epoch.values, largest) > 0.5
 
@@ -41,21 +41,21 @@ def where_learned(check):
     """Said of nets that have learned: a last loss below a tenth of the best constant's. Others cannot tell."""
 
     def told(results):
-        good = [m.loss.values[-1] < 0.1 * CONSTANT for m, _ in results.runs()]
+        good = [m.loss.values[-1] < 0.1 * CONSTANT for m in results.runs()]
         if any(good):
             return check(results.where(np.array(good)))
         text = f"no run has learned the target (losses {listed(results)}, a constant's {CONSTANT})"
-        return Finding(False, f"{text}; {check(results).evidence}", unclear=True)
+        return CheckResult(False, f"{text}; {check(results).evidence}", unclear=True)
 
     return told
 
 
 def listed(results):
-    return ", ".join(f"{m.loss.values[-1]:.2g}" for m, _ in results.runs())
+    return ", ".join(f"{m.loss.values[-1]:.2g}" for m in results.runs())
 
 
 def say_growth(results):
-    rows = [(m.log_ratio_max.values[0], m.log_ratio_max.values[-1], m.loss.values[-1]) for m, _ in results.runs()]
+    rows = [(m.log_ratio_max.values[0], m.log_ratio_max.values[-1], m.loss.values[-1]) for m in results.runs()]
     return "start → end (last loss): " + ", ".join(f"{a:.1f} → {b:.1f} ({loss:.2g})" for a, b, loss in rows)
 
 
@@ -67,30 +67,30 @@ def distances(run, at=-1):
     return kstest(ratios, "uniform", (-reach, 2 * reach)).statistic, kstest(ratios, "norm", (0, ratios.std())).statistic
 
 
-def sizes_uniform(run, _):
+def sizes_uniform(run):
     found = log_sizes(run.log_ratio_pairs.values[-1])
     to_uniform = kstest(found, "uniform", (found.min(), np.ptp(found))).statistic
     return to_uniform < kstest(found, "norm", (found.mean(), found.std())).statistic
 
 
-def uniform(run, _):
+def uniform(run):
     to_uniform, to_normal = distances(run)
     return to_uniform < to_normal
 
 
 def say_law(results):
-    ends = np.array([distances(m) for m, _ in results.runs()])
-    starts = np.array([distances(m, 0) for m, _ in results.runs()])
+    ends = np.array([distances(m) for m in results.runs()])
+    starts = np.array([distances(m, 0) for m in results.runs()])
     words = [f"{np.mean(d[:, 0]):.2f} to uniform, {np.mean(d[:, 1]):.2f} to normal" for d in (ends, starts)]
     return f"mean Kolmogorov distance at the end {words[0]}; at the start, untrained, {words[1]}"
 
 
 def draw(results):
     figure, axes = plt.subplots(1, 3, figsize=(11, 3.3))
-    for i, (m, _) in enumerate(results.runs()):
+    for i, m in enumerate(results.runs()):
         axes[0].plot(m.saved_epoch, m.log_ratio_max, color=BLUE, lw=1.6 if i == 0 else 0.5,
                      label={0: "first seed", 1: "other seeds"}.get(i))  # fmt: skip
-    run = next(iter(results.runs()))[0]
+    run = next(iter(results.runs()))
     axes[1].plot(run.saved_epoch, run.log_ratio_pairs, color=BLUE, lw=0.3)
     for at, colour, word in ((0, "0.6", "start"), (-1, ORANGE, "end")):
         ratios = run.log_ratio_pairs.values[at]

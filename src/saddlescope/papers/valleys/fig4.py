@@ -21,25 +21,25 @@ def setting(precision, seed, epochs, L):
 
 
 def rise_of(name, at):
-    def test(run, _):
+    def test(run):
         return rises(run[name].values[at]) > 0.5
 
     def say(results):
-        rows = [m[name].values[at] for m, _ in results.runs()]
+        rows = [m[name].values[at] for m in results.runs()]
         return f"mean count by layer {listed(np.mean(rows, axis=0))}; rank correlation {listed(map(rises, rows))}"
 
     return test, say
 
 
-def learned(run, _):
+def learned(run):
     """Rises with the layer by the sound rule, and lies above the untrained net in every layer after the first."""
     start, end = run[SOUND].values[[0, -1], :-1]  # the last block is the output
     return rises(end) > 0.5 and bool(np.all(end[1:] > start[1:]))
 
 
 def say_learned(results):
-    start, end = (np.mean([m[SOUND].values[i] for m, _ in results.runs()], axis=0) for i in (0, -1))
-    errors = [float(m.test_error[-1]) for m, _ in results.runs()]
+    start, end = (np.mean([m[SOUND].values[i] for m in results.runs()], axis=0) for i in (0, -1))
+    errors = [float(m.test_error[-1]) for m in results.runs()]
     return (f"trained {listed(end)}; untrained {listed(start)}; test errors {min(errors):.1e} to "
             f"{max(errors):.1e}")  # fmt: skip
 
@@ -49,7 +49,7 @@ def draw(results):
     figure, axes = plt.subplots(len(trained), 4, figsize=(12, 2.8 * len(trained)), sharex=True, squeeze=False)
     for row, precision in zip(axes, trained, strict=True):
         part = results.select(precision=precision)
-        runs = [m for m, _ in part.runs()]
+        runs = [m for m in part.runs()]
         for ax, observable in zip(row, COUNTS, strict=True):
             for at, colour, mark, word in ((0, ORANGE, "s", "untrained"), (-1, BLUE, "o", "trained")):
                 show(ax, [m[observable.name].values[at] for m in runs], colour, mark, word)
@@ -82,7 +82,7 @@ experiment = Experiment(
         Claim("Untrained, the paper's count in float32 rises with the layer just so.", "ours",
               mostly(*rise_of(PAPERS, 0)), only={"precision": "float32"}, note=SCATTER),
         Claim("Untrained, the sound count in float64 does not rise with the layer.", "ours",
-              mostly(lambda run, _: rises(run[SOUND].values[0]) <= 0.5, rise_of(SOUND, 0)[1]),
+              mostly(lambda run: rises(run[SOUND].values[0]) <= 0.5, rise_of(SOUND, 0)[1]),
               only={"precision": "float32"}, note="the means are flat from the third layer on, but rise until there"),
     ),
 )  # fmt: skip

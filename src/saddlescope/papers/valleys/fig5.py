@@ -7,11 +7,11 @@ own (144, 48). Frozen, all maps trained, and a true MLP, five seeds each, every 
 
 import numpy as np
 
-from saddlescope.claims import Claim, Finding, rated
+from saddlescope.claims import CheckResult, Claim, rated
 from saddlescope.experiment import Experiment
-from saddlescope.intervals import apart, mean_of
 from saddlescope.papers.valleys import _symmetry as symmetry
 from saddlescope.papers.valleys._symmetry import EVEN, WORDS, asymmetry, fitting
+from saddlescope.statistics import apart, mean_of
 from saddlescope.training import SaveAt
 
 BLOCKS = (3, 7)
@@ -31,7 +31,7 @@ def asymmetric(*nets):
         good = sum(asymmetry(m) > EVEN for m in runs)
         text = f"{good} of {len(runs)} runs that fit; {symmetry.say(results)}"
         few = len(runs) < 2 <= len(results.values("seed"))
-        return Finding(False, text, unclear=True) if few else rated(good, len(runs), text)
+        return CheckResult(False, text, unclear=True) if few else rated(good, len(runs), text)
 
     return check
 
@@ -52,11 +52,11 @@ def below(net, other):
         if min(len(results.select(net=n).measured.seed) for n in shares) < 2:
             return None
         if min(map(len, shares.values())) < 2:
-            return Finding(False, f"too few fit; {symmetry.say(results.select(net=(net, other)))}", unclear=True)
+            return CheckResult(False, f"too few fit; {symmetry.say(results.select(net=(net, other)))}", unclear=True)
         means = {n: mean_of(values) for n, values in shares.items()}
         text = "; ".join(f"{WORDS[n]} {m:.4f} ± {h:.4f}" for n, (m, h) in means.items())
         clear = apart(*means.values())
-        return Finding(bool(means[net][0] < means[other][0] and clear), text, unclear=not clear)
+        return CheckResult(bool(means[net][0] < means[other][0] and clear), text, unclear=not clear)
 
     return check
 

@@ -7,7 +7,7 @@ eight batch sizes by three seeds, two thresholds, in epochs and in steps, with r
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, Finding
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY
 from saddlescope.papers.valleys import _escape as escape
@@ -27,7 +27,7 @@ def inverse_in_rate(results):
         (a, _), (half, _), late = fitted(results, threshold, "epochs")
         good.append(-1.25 <= a <= -0.75)
         words.append(f"threshold {threshold}: exponent {shown(a, half)}, {late} censored")
-    return Finding(all(good), "; ".join(words), any(good))
+    return CheckResult(all(good), "; ".join(words), any(good))
 
 
 def sooner(unit):
@@ -47,7 +47,7 @@ def sooner(unit):
             (_, e), (_, half), _ = fitted(results, threshold, unit)
             words.append(f"threshold {threshold}: medians {medians((small, large), threshold, unit)} {unit} (by rate "
                          f"{by_rate}), exponent of the batch {shown(e, half)}")  # fmt: skip
-        return Finding(all(good), "; ".join(words), any(good))
+        return CheckResult(all(good), "; ".join(words), any(good))
 
     return check
 

@@ -21,18 +21,18 @@ def both(run, name="partial_1"):
     return extrema(run[name].values[0]), extrema(run[name].values[-1])
 
 
-def clearer(run, _):
+def clearer(run):
     start, end = both(run)
     return end > start
 
 
 def say(results):
     return "; ".join(f"{word}: {a:.2f} then {b:.2f} extrema a channel" for name, word in BLOCKS.items()
-                     for a, b in [np.mean([both(m, name) for m, _ in results.runs()], axis=0)])  # fmt: skip
+                     for a, b in [np.mean([both(m, name) for m in results.runs()], axis=0)])  # fmt: skip
 
 
 def draw(results):
-    run = next(iter(results.runs()))[0]
+    run = next(iter(results.runs()))
     figure, axes = plt.subplots(2, 2, figsize=(8, 5), sharex=True)
     for row, (name, word) in zip(axes, BLOCKS.items(), strict=True):
         for ax, i in zip(row, (0, -1), strict=True):

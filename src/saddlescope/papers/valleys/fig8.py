@@ -9,12 +9,12 @@ displacement from the start with time, from a hundredth of the run on.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, Finding, mostly
+from saddlescope.claims import CheckResult, Claim, mostly
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, ORANGE
-from saddlescope.intervals import apart, mean_of, one_more
 from saddlescope.observables import LogRatios, log_sizes
 from saddlescope.papers.valleys._escape import escape_run
+from saddlescope.statistics import apart, mean_of, one_more
 from saddlescope.training import every, log_spaced
 
 FAST, SLOW = 2e-3, 2e-4
@@ -74,7 +74,7 @@ def exponent_is(value, lr):
             return None
         both = low <= 0.75 and high >= 1  # then the runs cannot tell the two published numbers apart
         text = f"mean {found.mean():.3f}, one more seed {low:.3f} to {high:.3f} at lr {lr:g}"
-        return Finding(bool(low <= value <= high and not both), text, unclear=bool(both))
+        return CheckResult(bool(low <= value <= high and not both), text, unclear=bool(both))
 
     return check
 
@@ -88,7 +88,7 @@ def rate_decides(results):
     first = float(results.measured.first_spread.mean())
     text = f"spread of log|f| over channels at the end {text}; at first {first:.2f}"
     clear = apart(*spreads.values())
-    return Finding(clear, text, unclear=not clear)
+    return CheckResult(clear, text, unclear=not clear)
 
 
 def draw(results):
@@ -96,7 +96,7 @@ def draw(results):
     figure, axes = plt.subplots(1, 1 + len(rates), figsize=(3.6 * (1 + len(rates)), 3.4))
     for ax, lr in zip(axes, rates, strict=False):
         run, word = (
-            next(iter(results.select(lr=lr).runs()))[0],
+            next(iter(results.select(lr=lr).runs())),
             {FAST: "diverge", SLOW: "converge"}.get(lr, "do neither"),
         )
         ax.plot(run.epoch_at, run.log_ratio, color=BLUE, lw=0.4)

@@ -9,7 +9,7 @@ two high points, so that every floor between two jumps was one: the rule was men
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import MOST, Claim, Finding, counted, enough, rated
+from saddlescope.claims import MOST, CheckResult, Claim, counted, enough, rated
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, GREEN, ORANGE
 from saddlescope.papers.valleys import _adam as adam
@@ -30,7 +30,7 @@ def spikes(results):
     dips, either, n = adam.with_dips(results)
     text = f"{counted(either, n)} with a spike, {dips} with a dip; {adam.counts(results)}; the farthest"
     text += f" {listed(results, 'tallest')} times the median around it"
-    return Finding(enough(dips, n, MOST), text, enough(either, n, MOST), unclear=either == 0)
+    return CheckResult(enough(dips, n, MOST), text, enough(either, n, MOST), unclear=either == 0)
 
 
 def precise(results):
@@ -38,7 +38,7 @@ def precise(results):
     good = int(np.sum(least < 1.2e-7))
     text = f"{counted(good, least.size)} below 1.2e-7; least loss {listed(results, 'least_loss')}"
     found = rated(good, least.size, text)
-    return found if found.holds else Finding(False, text, found.partly, unclear=True)
+    return found if found.holds else CheckResult(False, text, found.partly, unclear=True)
 
 
 def jumps_up(results):
@@ -60,13 +60,13 @@ def valleys_remain(results):
         dips, _, n = adam.with_dips(part)
         good.append(enough(dips, n, MOST))
     text = "; ".join(f"{CONTROL_WORDS[c]}: {adam.counts(part)}" for c, part in parts.items())
-    return Finding(all(good), text, any(good))
+    return CheckResult(all(good), text, any(good))
 
 
 def draw(results):
     figure, axes = plt.subplots(1, 3, figsize=(11, 3.3), sharey=True)
     for ax, control, colour in zip(axes, CONTROLS, (BLUE, GREEN, ORANGE), strict=True):
-        runs = [m for m, _ in results.select(control=control).runs()]
+        runs = [m for m in results.select(control=control).runs()]
         adam.show(ax, runs, colour)
         ax.set_title(f"{CONTROL_WORDS[control]}: {adam.numbers(runs)}", fontsize=9)
     return figure

@@ -8,7 +8,7 @@ m = 5. A run is stopped when its loss is below 1e-6: it has converged, so that n
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, Finding, rated
+from saddlescope.claims import CheckResult, Claim, rated
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, GREEN, ORANGE
 from saddlescope.nets import low_rank
@@ -61,7 +61,7 @@ def blows_up(results):
     grown = part.last_loss.values > 2 * part.first_loss.values
     n = int(np.sum(lost | grown))
     spread = ", ".join(f"{a:.2g} → {b:.2g}" for a, b in zip(part.first_loss.values, part.last_loss.values, strict=True))
-    return Finding(n == len(lost), f"{n} of {len(lost)} runs not finite or above twice their start; loss {spread}")
+    return CheckResult(n == len(lost), f"{n} of {len(lost)} runs not finite or above twice their start; loss {spread}")
 
 
 def tables(results):

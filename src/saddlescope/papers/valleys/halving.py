@@ -8,7 +8,7 @@ paper says that the loss drops at every cut; its own nets follow apart, this is 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, Finding, counted, cuts_of, in_runs
+from saddlescope.claims import CheckResult, Claim, counted, in_runs
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.nets import Neuron, Tanh, Units
@@ -40,33 +40,33 @@ def setting(lr, seed):
     )
 
 
-def too_early(measured, _):
+def too_early(measured):
     """How many epochs short of the 20 that must lie between two cuts, at worst."""
-    cuts = cuts_of(measured)
+    cuts = measured.cuts
     return float(max(0, 20 - np.diff(cuts.astype(float), prepend=0).min(initial=np.inf)))
 
 
 def ends_before_budget(results):
-    ends = [str(m.status.values) for m, _ in results.runs()]
+    ends = [str(m.status.values) for m in results.runs()]
     good = sum(e.startswith("stopped") for e in ends)
     lengths = results.measured.length.values
     spread = f"lengths {lengths.min()} to {lengths.max()} epochs"
-    return Finding(good == len(ends), f"{counted(good, len(ends))}; {spread}")
+    return CheckResult(good == len(ends), f"{counted(good, len(ends))}; {spread}")
 
 
 def diverges(results):
-    runs = [m for m, _ in results.runs()]
+    runs = [m for m in results.runs()]
     good = sum(str(m.status.values).startswith("diverged") and m.sizes["epoch"] > 0 and not m.finite for m in runs)
     kept = sum(m.sizes["epoch"] for m in runs)
-    return Finding(good == len(runs), f"{counted(good, len(runs))}; {kept} epochs kept in all")
+    return CheckResult(good == len(runs), f"{counted(good, len(runs))}; {kept} epochs kept in all")
 
 
 def draw(results):
     figure, axes = plt.subplots(2, 1, figsize=(6.5, 5), sharex=True)
-    for measured, _ in results.select(lr=STEADY).runs():
+    for measured in results.select(lr=STEADY).runs():
         axes[0].semilogy(measured.loss.values, color=BLUE, lw=0.7)
         axes[1].semilogy(measured.learning_rate.values, color=BLUE, lw=0.7, drawstyle="steps-post")
-        cuts = cuts_of(measured) - 1
+        cuts = measured.cuts - 1
         axes[0].semilogy(cuts, measured.loss.values[cuts], ".", color=ORANGE, ms=4)
     axes[0].set(ylabel="epoch loss", title="halving on stagnation: one line a seed, a dot a cut")
     axes[1].set(ylabel="learning rate", xlabel="epoch")

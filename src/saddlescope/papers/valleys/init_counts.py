@@ -8,11 +8,11 @@ same; clipped to norm 1, as here, it is not, since its gradient of C is n times 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, Finding
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE
-from saddlescope.named import INITS, valleys
 from saddlescope.papers.valleys import _baseline as base
+from saddlescope.papers.valleys._protocol import INITS, valleys
 from saddlescope.papers.valleys._runs import SLOW
 from saddlescope.tables import AGREES, Table, agreeing, shown
 
@@ -41,7 +41,7 @@ def fits(init):
         if n < len(PUBLISHED):
             return None
         text = "; ".join(f"factor {row[1]}: {row[3]} published, {shown(row[4])} ours, {row[5]}" for row in table.rows)
-        return Finding(good == n, text, good > 0)
+        return CheckResult(good == n, text, good > 0)
 
     return check
 
@@ -53,7 +53,7 @@ def cannot_refute(check):
         if (found := check(results)) is None or found.holds:
             return found
         text = f"{found.evidence}. Relative to a base width of 1024 μP is the ordinary draw; the paper names no base"
-        return Finding(False, text, found.partly, unclear=True)
+        return CheckResult(False, text, found.partly, unclear=True)
 
     return told
 
@@ -66,7 +66,7 @@ def fewer_than_uniform(init):
         if not all(map(len, share.values())):
             return None
         text = "; ".join(f"{i}: {int(v.sum())} of {len(v)}" for i, v in share.items())
-        return Finding(bool(share[init].mean() < share["uniform"].mean()), f"worked, {text}")
+        return CheckResult(bool(share[init].mean() < share["uniform"].mean()), f"worked, {text}")
 
     return check
 

@@ -11,11 +11,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.ndimage import median_filter
 
-from saddlescope.claims import Claim, mostly, rated, stages_of
+from saddlescope.claims import Claim, mostly, rated
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE
-from saddlescope.named import valleys
 from saddlescope.observables import MinimaCounts, PaperMinima, ProminentMinima, ResidualAmplitudes
+from saddlescope.papers.valleys._protocol import valleys
 from saddlescope.training import SaveAt, every
 
 DEPTH, NEAR = 3, 10
@@ -34,7 +34,7 @@ def save_at(factor, seed, width, early):
 def digest(run, setting):
     at, errors = run.saved_epoch.values, np.abs(run[amplitude.name].values)
     learned = learned_first(at, errors)
-    drops = stages_of(run).falls
+    drops = run.stages.falls
     keep = np.unique(np.geomspace(1, len(at), 300).astype(int)) - 1
     loss = run.loss.values
     found = {
@@ -73,27 +73,27 @@ def gains(at, counts, learned):
     return np.where(np.isfinite(learned), last - first, np.nan)
 
 
-def matches(run, _):
+def matches(run):
     return bool(run.one_to_one)
 
 
 def say(results):
     words = []
     for factor in sorted(results.values("factor")):
-        runs = [m for m, _ in results.select(factor=factor).runs()]
+        runs = [m for m in results.select(factor=factor).runs()]
         drops = ", ".join(str(int(m.drops)) for m in runs)
         order = [" ".join("–" if np.isnan(t) else f"{t:.0f}" for t in m.learned.values) for m in runs[:2]]
         words.append(f"factor {factor}: drops {drops}, frequencies learned at epochs {'; '.join(order)}")
     return " | ".join(words)
 
 
-def in_order(run, _):
+def in_order(run):
     return bool(np.all(np.diff(run.learned.values) > 0))
 
 
 def goes_up(name):
     def check(results):
-        found = np.concatenate([m[name].values for m, _ in results.runs()])
+        found = np.concatenate([m[name].values for m in results.runs()])
         found = found[np.isfinite(found)]
         good = int(np.sum(found > 0))
         text = f"{good} of {len(found)} times a frequency was learned; mean change {found.mean():+.2f} a channel"
@@ -106,7 +106,7 @@ def draw(results):
     factors = sorted(results.values("factor"))
     figure, axes = plt.subplots(2, len(factors), figsize=(4 * len(factors), 5.2), squeeze=False, sharex="col")
     for column, factor in enumerate(factors):
-        run = next(iter(results.select(factor=factor).runs()))[0]
+        run = next(iter(results.select(factor=factor).runs()))
         top, below = axes[:, column]
         top.loglog(run.epoch_at + 1, run.loss_at, color=BLACK, lw=1)
         spans = zip(run.drop_start.values, run.drop_end.values, strict=True) if "drop_start" in run else ()

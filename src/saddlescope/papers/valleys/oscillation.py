@@ -8,7 +8,7 @@ maxima halved (of a cosine its number of periods), and extrema, minima and maxim
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, Finding, mostly
+from saddlescope.claims import CheckResult, Claim, mostly
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, ORANGE
 from saddlescope.papers.valleys._oscillation import OBSERVE, SOUND, chirp_run, listed, show, spread
@@ -31,7 +31,7 @@ def near(counts):
 def two_per_layer(each):
     """`each` is how many spikes a period counts for."""
 
-    def test(run, _):
+    def test(run):
         start, end = each * run[SOUND].values[[0, -1]]
         return near(end) and not near(start)
 
@@ -42,7 +42,7 @@ def say(each):
     def words(results):
         found = []
         for L in sorted(results.values("L")):
-            rows = [each * m[SOUND].values[-1][:-1] for m, _ in results.select(L=L).runs()]
+            rows = [each * m[SOUND].values[-1][:-1] for m in results.select(L=L).runs()]
             found.append(f"L = {L}: {listed(np.mean(rows, axis=0))}")
         return "mean over seeds by layer, " + "; ".join(found)
 
@@ -54,14 +54,14 @@ def more_with_depth(results):
     depths = sorted(results.values("L"))
     if len(depths) < 2:
         return None
-    last = [np.mean([m[SOUND].values[-1][-2] for m, _ in results.select(L=L).runs()]) for L in depths]
-    return Finding(bool(np.all(np.diff(last) > 0)), f"last hidden layer at L = {depths}: {listed(last)}")
+    last = [np.mean([m[SOUND].values[-1][-2] for m in results.select(L=L).runs()]) for L in depths]
+    return CheckResult(bool(np.all(np.diff(last) > 0)), f"last hidden layer at L = {depths}: {listed(last)}")
 
 
 def tables(results):
     rows = []
     for L in sorted(results.values("L")):
-        runs = [m for m, _ in results.select(L=L).runs()]
+        runs = [m for m in results.select(L=L).runs()]
         for at, word in ((0, "untrained"), (-1, "trained")):
             mean, half = spread([m[SOUND].values[at] for m in runs])
             rows += [(L, word, k + 1, 2 * (k + 1), float(mean[k]), float(half[k])) for k in range(len(mean) - 1)]
@@ -73,7 +73,7 @@ def draw(results):
     depths = results.values("L")
     figure, axes = plt.subplots(1, len(depths), figsize=(3 * len(depths) + 0.5, 3.2), sharey=True, squeeze=False)
     for ax, L in zip(axes[0], depths, strict=True):
-        runs = [m for m, _ in results.select(L=L).runs()]
+        runs = [m for m in results.select(L=L).runs()]
         layers = np.arange(1, L + 1)
         ax.plot(layers, 2 * layers, color=BLACK, ls="--", lw=1, label="2ℓ, conjectured")
         for at, colour, mark, word in ((0, ORANGE, "s", "untrained"), (-1, BLUE, "o", "trained")):

@@ -8,14 +8,14 @@ factor of three, and a median length between 200 and 1000 epochs.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, Finding, cuts_of
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
-from saddlescope.intervals import mean_of
-from saddlescope.named import Name
 from saddlescope.nets import Gaussian, UniformFanIn
 from saddlescope.observables import FullLoss, TestError
+from saddlescope.papers.valleys._protocol import Name
 from saddlescope.papers.valleys._runs import first_below
+from saddlescope.statistics import mean_of
 from saddlescope.training import on_cut
 
 error = TestError()
@@ -28,12 +28,12 @@ def setting(init, seed):
 
 
 def errors(results):
-    return np.array([m[error.name].values[-1] if m.finite else np.inf for m, _ in results.runs()])
+    return np.array([m[error.name].values[-1] if m.finite else np.inf for m in results.runs()])
 
 
 def ends_near(results):
     mean, text = geometric(errors(results))
-    return Finding(1e-3 / 3 < mean < 3e-3, text)
+    return CheckResult(1e-3 / 3 < mean < 3e-3, text)
 
 
 def geometric(found):
@@ -48,33 +48,33 @@ def geometric(found):
 
 def takes_hundreds(results):
     length, half = mean_of(results.measured.length.values)
-    n, n_half = mean_of([len(cuts_of(m)) for m, _ in results.runs()])
+    n, n_half = mean_of([len(m.cuts) for m in results.runs()])
     median = np.median(results.measured.length.values)
     text = f"{length:.0f} ± {half:.0f} epochs (median {median:.0f}), {n:.1f} ± {n_half:.1f} cuts".replace(" ± nan", "")
-    return Finding(200 <= median <= 1000, text)
+    return CheckResult(200 <= median <= 1000, text)
 
 
 def works(results):
     found = errors(results)
-    return Finding(
+    return CheckResult(
         bool(np.all(found < 0.01)), f"{np.sum(found < 0.01)} of {len(found)} below 0.01; {geometric(found)[1]}"
     )
 
 
 def shorter_plateau(results):
-    times = {init: [first_below(m) for m, _ in results.select(init=init).runs()] for init in INITS}
+    times = {init: [first_below(m) for m in results.select(init=init).runs()] for init in INITS}
     if not all(times.values()):
         return None
     u, g = np.median(times["uniform"]), np.median(times["gaussian"])
-    return Finding(bool(g < u / 2), f"median epochs to a loss of 1.4: gaussian {g:.0f}, uniform {u:.0f}")
+    return CheckResult(bool(g < u / 2), f"median epochs to a loss of 1.4: gaussian {g:.0f}, uniform {u:.0f}")
 
 
 def draw(results):
     figure, axes = plt.subplots(1, 2, figsize=(8, 3.2), sharex=True, sharey=True)
     for ax, init in zip(axes, INITS, strict=True):
-        for measured, _ in results.select(init=init).runs():
+        for measured in results.select(init=init).runs():
             ax.loglog(np.arange(1, measured.sizes["epoch"] + 1), measured.loss.values, color=BLUE, lw=0.7)
-            at = cuts_of(measured)
+            at = measured.cuts
             ax.loglog(at, measured.loss.values[at - 1], ".", color=ORANGE, ms=3)
         ax.set(xlabel="epoch", title=f"{NAME}, rank 10, {init}")
     axes[0].set_ylabel("epoch loss; a dot a cut")

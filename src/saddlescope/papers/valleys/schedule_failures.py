@@ -8,12 +8,12 @@ epochs: a run that has not left it in some 280 epochs is frozen as a constant. T
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, Finding, counted, cuts_of, mostly
+from saddlescope.claims import CheckResult, Claim, counted, mostly
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
-from saddlescope.named import Name
 from saddlescope.observables import TestError
 from saddlescope.optimisers import Constant, HalveOnStagnation
+from saddlescope.papers.valleys._protocol import Name
 from saddlescope.papers.valleys._runs import ESCAPED, ending, first_below
 
 RULES = {"halving": (HalveOnStagnation(), 10_000), "fixed": (Constant(), 4000)}
@@ -29,7 +29,7 @@ def digest(run, setting):
     loss, plateau = run.loss.values, first_below(run)
     at = np.unique(np.geomspace(1, len(loss), SHOWN).astype(int)) - 1
     return ending(run) | {
-        "plateau": plateau, "cuts_on_plateau": int(np.sum(cuts_of(run) < min(plateau, len(loss)))),
+        "plateau": plateau, "cuts_on_plateau": int(np.sum(run.cuts < min(plateau, len(loss)))),
         "curve": (("instant",), loss[at]), "epoch_at": (("instant",), at),
     }  # fmt: skip
 
@@ -51,7 +51,7 @@ def frozen(results):
     if n:
         text += f" ({np.median(cuts):.0f} cuts there, median); at a fixed rate {good} of these leave it, after "
         text += f"{np.median(fixed.measured.plateau.values[stuck & leaves]):.0f} epochs" if good else "—"
-    return Finding(n > 0 and good >= 0.8 * n, text, good > 0, unclear=n == 0)
+    return CheckResult(n > 0 and good >= 0.8 * n, text, good > 0, unclear=n == 0)
 
 
 def say(results):
@@ -69,7 +69,7 @@ def fewer_fail(results):
         return None
     failed = {rule: int(np.sum(v == "failed")) for rule, v in ends.items()}
     text = "; ".join(f"{rule}: {counted(failed[rule], len(v))} failed" for rule, v in ends.items())
-    return Finding(failed["fixed"] <= failed["halving"] / 2, text, failed["fixed"] < failed["halving"])
+    return CheckResult(failed["fixed"] <= failed["halving"] / 2, text, failed["fixed"] < failed["halving"])
 
 
 def draw(results):
@@ -77,7 +77,7 @@ def draw(results):
     figure, axes = plt.subplots(1, len(shown), figsize=(4.4 * len(shown), 3.4), sharey=True, squeeze=False)
     for ax, L in zip(axes[0], shown, strict=True):
         for rule, colour, order in (("halving", BLUE, 3), ("fixed", ORANGE, 2)):
-            for i, (m, _) in enumerate(results.select(rule=rule, L=L).runs()):
+            for i, m in enumerate(results.select(rule=rule, L=L).runs()):
                 label = {"halving": "halving on stagnation", "fixed": "fixed rate 0.01"}[rule] if i == 0 else None
                 ax.loglog(m.epoch_at + 1, m.curve, color=colour, lw=0.8, label=label, zorder=order)
         ax.axhline(ESCAPED, color="0.6", ls=":", lw=0.8)

@@ -5,13 +5,13 @@ The paper's 674 "failed" are 750 less 76; its definition (test error 0.5 or more
 
 import numpy as np
 
-from saddlescope.claims import Claim, Finding, counted, enough, rated
+from saddlescope.claims import CheckResult, Claim, counted, enough, rated
 from saddlescope.experiment import Experiment
-from saddlescope.named import Name
 from saddlescope.nets import count, low_rank
 from saddlescope.papers.valleys import _baseline as base
 from saddlescope.papers.valleys._baseline import BATCHES, FACTORS, column, seeds_of
 from saddlescope.papers.valleys._baseline_figure import draw
+from saddlescope.papers.valleys._protocol import Name
 from saddlescope.tables import Table, agreeing, shown
 
 RANK = 5
@@ -109,7 +109,7 @@ def row_holds(number):
         if not base.whole(results):
             return None
         word, _, published, ours, interval, verdict = totals(results).rows[number]
-        return Finding(verdict == "holds", f"{word}: {published} published, {shown(ours)} a seed, {interval}")
+        return CheckResult(verdict == "holds", f"{word}: {published} published, {shown(ours)} a seed, {interval}")
 
     return check
 
@@ -126,7 +126,7 @@ def rows_hold(*make, most=None):
                   for m in make for row in m(results).rows if row[-1] == "does not hold"]  # fmt: skip
         text = f"{good} of {n} numbers in their intervals" + (f"; not {', '.join(missed)}" if missed else "")
         found = rated(good, n, text)
-        return found if most is None else Finding(enough(good, n, most), text, found.partly)
+        return found if most is None else CheckResult(enough(good, n, most), text, found.partly)
 
     return check
 
@@ -141,7 +141,7 @@ def only_one(results):
     good, others = int(np.sum(worked & named)), int(np.sum(worked & ~named))
     text = f"it works in {counted(good, int(named.sum()))}; others work {others} times in {int(np.sum(~named))} runs"
     most = enough(good, int(named.sum()), 0.8)
-    return Finding(most and others == 0, text, most or others == 0)
+    return CheckResult(most and others == 0, text, most or others == 0)
 
 
 def on_the_list(results):
@@ -177,7 +177,7 @@ def is_listed(name):
 
 def sizes(results):
     found = {L: count(low_rank(RANK, L), 1, 1)[0] for L in (3, 2)}
-    return Finding(found == {3: 36_880, 2: 25_611}, f"L = 3: {found[3]:,}, L = 2: {found[2]:,}")
+    return CheckResult(found == {3: 36_880, 2: 25_611}, f"L = 3: {found[3]:,}, L = 2: {found[2]:,}")
 
 
 EDGE = "which of the settings near the edge gets there is a matter of the seed"

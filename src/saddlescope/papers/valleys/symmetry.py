@@ -5,7 +5,7 @@ affine maps; the channels nearest to them are those of blocks 4 and 8. If one of
 concluded.
 """
 
-from saddlescope.claims import Claim, Finding
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.papers.valleys import _symmetry as symmetry
 from saddlescope.papers.valleys._symmetry import EVEN, WORDS, asymmetry, fitting
@@ -21,11 +21,13 @@ def setting(net, seed, width, samples, epochs):
 def seen(results):
     """The frozen net is symmetric, the other is not; said only of nets that fit."""
     found = {net: fitting(results, net) for net in ("frozen", "all")}
-    errors = ", ".join(f"{WORDS[str(m.net.values)]} {float(m.test_error[-1]):.2g}" for m, _ in results.runs())
+    errors = ", ".join(f"{WORDS[str(m.net.values)]} {float(m.test_error[-1]):.2g}" for m in results.runs())
     if not all(found.values()):
-        return Finding(False, f"test errors {errors}, where 0.01 would be a fit; {symmetry.say(results)}", unclear=True)
+        return CheckResult(
+            False, f"test errors {errors}, where 0.01 would be a fit; {symmetry.say(results)}", unclear=True
+        )
     frozen, free = (asymmetry(found[net][0]) for net in ("frozen", "all"))
-    return Finding(frozen < EVEN < free, f"odd share {frozen:.3f} and {free:.3f}; test errors {errors}")
+    return CheckResult(frozen < EVEN < free, f"odd share {frozen:.3f} and {free:.3f}; test errors {errors}")
 
 
 experiment = Experiment(

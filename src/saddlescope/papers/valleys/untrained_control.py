@@ -26,13 +26,13 @@ def measure(net, seed):
 
 
 def rise(name):
-    return lambda run, _: rises(run[name].values) > 0.5
+    return lambda run: rises(run[name].values) > 0.5
 
 
 def say(name):
     def words(results):
         first = results.select(net=next(iter(NETS)))
-        rows = [m[name].values for m, _ in first.runs()]
+        rows = [m[name].values for m in first.runs()]
         return f"mean count by layer in the net of Fig. 4: {listed(np.mean(rows, axis=0))}" if rows else ""
 
     return words
@@ -42,7 +42,7 @@ def draw(results):
     nets = results.values("net")
     figure, axes = plt.subplots(1, len(nets), figsize=(3.6 * len(nets) + 0.5, 3.3), squeeze=False)
     for ax, net in zip(axes[0], nets, strict=True):
-        runs = [m for m, _ in results.select(net=net).runs()]
+        runs = [m for m in results.select(net=net).runs()]
         for (name, word), colour, mark in zip(WORDS.items(), (ORANGE, BLUE, PURPLE, GREEN), "so^D", strict=True):
             show(ax, [m[name].values for m in runs], colour, mark, word)
         ax.set(xlabel="layer (block)", title=net, yscale="symlog", ylim=(0, None))
@@ -51,7 +51,7 @@ def draw(results):
     return figure
 
 
-def falls_short(run, _):
+def falls_short(run):
     return rises(run["paper_minima_float64"].values) <= 0.5
 
 
@@ -70,6 +70,6 @@ experiment = Experiment(
         Claim("In float64 the paper's count does not.", "ours", mostly(falls_short, say("paper_minima_float64")),
               note=SLIGHTLY),
         Claim("The sound count does not, in float64.", "ours",
-              mostly(lambda run, _: rises(run[SOUND].values) <= 0.5, say(SOUND)), note=SLIGHTLY),
+              mostly(lambda run: rises(run[SOUND].values) <= 0.5, say(SOUND)), note=SLIGHTLY),
     ),
 )  # fmt: skip

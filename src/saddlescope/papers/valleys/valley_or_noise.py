@@ -26,13 +26,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from saddlescope.claims import Claim, rated
+from saddlescope.errors import InvalidInput
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED
 from saddlescope.observables import GradientNoise, Sharpness, Snapshot
 from saddlescope.observables import measure as read
 from saddlescope.optimisers import GradientDescent
 from saddlescope.papers.valleys._runs import WIDE, main_run
-from saddlescope.refusal import Refusal
 from saddlescope.tables import Table
 from saddlescope.training import SaveAt
 from saddlescope.training.driver import Run, engine_for
@@ -52,8 +52,8 @@ COLOURS = dict(zip(BRANCHES, (BLACK, ORANGE, BLUE, GREEN, PURPLE, RED), strict=T
 def measure(seed, width, cuts):
     """The first so many cuts of a run; it has 14 at most."""
     setting = main_run(DEPTH, seed, width)
-    run, calm, rows = Run(setting, (), SaveAt()), engine_for(setting.but(batch=setting.samples)), []
-    free = engine_for(setting.but(batch=setting.samples, optimiser=GradientDescent(setting.optimiser.lr)))
+    run, calm, rows = Run(setting, (), SaveAt()), engine_for(setting.replace(batch=setting.samples)), []
+    free = engine_for(setting.replace(batch=setting.samples, optimiser=GradientDescent(setting.optimiser.lr)))
     more, recent = True, deque(maxlen=LATE)
     while more and len(rows) < cuts:
         known = len(run.history.cuts)
@@ -63,7 +63,7 @@ def measure(seed, width, cuts):
             rows.append(at_cut(run, calm, free, float(np.mean(recent))))
             recent.clear()
     if not rows:
-        raise Refusal("The run has no cut to look at.")
+        raise InvalidInput("The run has no cut to look at.")
     epochs = {"cut_epoch": run.history.cuts[: len(rows)]}
     columns = {name: [row[name] for row in rows] for name in rows[0]} | epochs
     return {name: (("cut",), np.array(values, float)) for name, values in columns.items()}
@@ -126,12 +126,12 @@ def behind_walls(run):
 
 
 def say_walls(results):
-    sharp = sum(int(np.sum(m.sharp_after.values[kinds(m) != ""] >= 1)) for m, _ in results.runs())
+    sharp = sum(int(np.sum(m.sharp_after.values[kinds(m) != ""] >= 1)) for m in results.runs())
     return f"sharpness × lr / 2 is 1 or more after {sharp}; counted where full-batch descent gets not half as far"
 
 
 def all_kinds(results):
-    found = np.concatenate([kinds(m) for m, _ in results.runs()])
+    found = np.concatenate([kinds(m) for m in results.runs()])
     return found[found != ""], len(found)
 
 
@@ -154,7 +154,7 @@ def at_drops(test, say):
     """test(run), cut by cut, is true at most drops."""
 
     def check(results):
-        found = np.concatenate([test(m)[kinds(m) != ""] for m, _ in results.runs()])
+        found = np.concatenate([test(m)[kinds(m) != ""] for m in results.runs()])
         good = int(found.sum())
         return rated(good, len(found), f"{good} of {len(found)} drops; {say(results)}") if len(found) else None
 
@@ -168,8 +168,8 @@ def falls_enough(name):
 
 def median_ratio(name):
     def say(results):
-        ratios = np.concatenate([(m[name] / m["before"]).values[kinds(m) != ""] for m, _ in results.runs()])
-        cuts = np.concatenate([(m["cut"] / m["before"]).values[kinds(m) != ""] for m, _ in results.runs()])
+        ratios = np.concatenate([(m[name] / m["before"]).values[kinds(m) != ""] for m in results.runs()])
+        cuts = np.concatenate([(m["cut"] / m["before"]).values[kinds(m) != ""] for m in results.runs()])
         middle = "infinite: diverged" if np.median(ratios) > LOST else f"{np.median(ratios):.3g}"
         return f"median loss over that before {middle}, where the cut has {np.median(cuts):.2f}"
 
@@ -178,7 +178,7 @@ def median_ratio(name):
 
 def sharp_in_general(results):
     """At the drops: sharpness × lr / 2 before the cut is 1 or more."""
-    at = [(m.sharp_before.values[k], m.sharp_after.values[k]) for m, _ in results.runs()
+    at = [(m.sharp_before.values[k], m.sharp_after.values[k]) for m in results.runs()
           for k in np.flatnonzero(kinds(m) != "")]  # fmt: skip
     if not at:
         return None
@@ -190,7 +190,7 @@ def sharp_in_general(results):
 
 def tables(results):
     rows = []
-    for m, _ in results.runs():
+    for m in results.runs():
         for k, word in enumerate(kinds(m)):
             rows.append((int(m.seed), k + 1, int(m.cut_epoch[k]), float(m.lr[k]), float(m.before[k]),
                          *(float(m[name][k]) for name in BRANCHES), float(m.sharp_before[k]), float(m.sharp_after[k]),
@@ -202,7 +202,7 @@ def tables(results):
 
 def draw(results):
     figure, axes = plt.subplots(1, 3, figsize=(12, 3.6))
-    for i, (m, _) in enumerate(results.runs()):
+    for i, m in enumerate(results.runs()):
         at = np.arange(1, m.sizes["cut"] + 1)
         for name, word in BRANCHES.items():
             ratio = np.minimum(m[name].values / m["before"].values, 100)

@@ -10,11 +10,11 @@ smaller: the same clip bites less there than in the μP form, so that both forms
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, Finding
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE
-from saddlescope.named import INITS, valleys
 from saddlescope.observables import TestError
+from saddlescope.papers.valleys._protocol import INITS, valleys
 from saddlescope.papers.valleys._runs import CLIPS, SLOW, ending, first_below
 from saddlescope.tables import Table
 
@@ -57,7 +57,7 @@ def uniform_has_plateau(results):
     pairs = [(u, g) for L, u, g in both if L > 1 and np.isfinite([u, g]).any()]
     good = sum(u > 2 * g for u, g in pairs)
     text = "; ".join(f"{init}: {shown(values)}" for init, values in found.items() if values)
-    return Finding(good == len(pairs) > 0, f"median epochs by depth, {text}", good > 0)
+    return CheckResult(good == len(pairs) > 0, f"median epochs by depth, {text}", good > 0)
 
 
 def deep_share(results, init):
@@ -73,7 +73,9 @@ def fails_deep(init):
         if (found := deep_share(results, init)) is None:
             return None
         share, shallow, deep = found
-        return Finding(bool(shallow >= 0.8 and deep <= 0.2), f"worked by depth: {shown(share)}", bool(deep < shallow))
+        return CheckResult(
+            bool(shallow >= 0.8 and deep <= 0.2), f"worked by depth: {shown(share)}", bool(deep < shallow)
+        )
 
     return check
 
@@ -82,7 +84,7 @@ def works_deep(init):
     def check(results):
         if (found := deep_share(results, init)) is None:
             return None
-        return Finding(bool(found[2] >= 0.8), f"worked by depth: {shown(found[0])}", bool(found[2] > 0.2))
+        return CheckResult(bool(found[2] >= 0.8), f"worked by depth: {shown(found[0])}", bool(found[2] > 0.2))
 
     return check
 

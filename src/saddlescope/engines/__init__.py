@@ -1,0 +1,1 @@
+"""What advances a run: compiled loops behind one interface."""

@@ -1,0 +1,5 @@
+"""The fused kernel: forward, backward, clipping and update of whole epochs of a random-feature net in one call."""
+
+from saddlescope.engines.fused.engine import Fused
+
+__all__ = ["Fused"]

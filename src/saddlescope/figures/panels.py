@@ -1,0 +1,89 @@
+"""Panels shared by experiments. They compute nothing that a claim depends on."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.figures.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY
+from saddlescope.results import TICKS
+
+
+def thinned(curve, most=2000):
+    """Steps and values of about so many points of a long curve, dense at its start as a logarithmic axis needs."""
+    even, early = np.linspace(0, len(curve) - 1, most), np.geomspace(1, len(curve), most) - 1
+    at = np.unique(np.concatenate([even, early]).round().astype(int))
+    return at, curve[at]
+
+
+def loss_panel(ax, results, title="", levels=True):
+    """Every run's loss, thin; the first run bold with the theory dashed over it; predicted levels dashed."""
+    for i, run in enumerate(results.runs()):
+        loss = run["loss"].values
+        ax.plot(loss, color=BLUE if i == 0 else SKY, lw=1.8 if i == 0 else 0.5, zorder=3 if i == 0 else 2,
+                label={0: "measured, first seed", 1: "other seeds"}.get(i))  # fmt: skip
+        if i == 0:
+            first_theory(ax, run.predicted, levels)
+    ax.set(xlabel=time_label(results.measured), ylabel="loss", title=title)
+    ax.legend(loc="upper right", bbox_to_anchor=(1, 0.93), fontsize=7)
+
+
+def first_theory(ax, predicted, levels):
+    if "loss" in predicted:
+        ax.plot(predicted["loss"].values, color=RED, ls="--", lw=1.2, zorder=4, label="theory, first seed")
+    if levels and "plateau_level" in predicted:
+        for k, level in enumerate(predicted["plateau_level"].values):
+            ax.axhline(level, color=BLACK, ls="--", lw=0.8, zorder=4, label="predicted level" if k == 0 else None)
+
+
+def learned_panel(ax, results, name, title=""):
+    """How much of each mode or sample the first run has learned, with the predicted half-strength steps marked."""
+    run = next(iter(results.runs()))
+    predicted = run.predicted
+    foretold = "half_strength_step" in predicted
+    for k, (curve, colour) in enumerate(zip(run[name].values.T, (BLUE, ORANGE, GREEN, PURPLE), strict=False)):
+        ax.plot(run.times, curve, color=colour, label=f"{name.removeprefix('learned_')} {k + 1}")
+        if foretold:
+            step = predicted["half_strength_step"].values[k]
+            ax.plot(step, 0.5, "o", mfc="none", mec=colour, ms=8)
+            ax.axvline(step, color=colour, ls="--", lw=0.8)
+    ax.set(xlabel=time_label(results.measured), ylabel="share learned", title=title, ylim=(-0.05, 1.1))
+    ax.legend(loc="lower right", fontsize=7, title="○ predicted ½" if foretold else None, title_fontsize=7)
+
+
+def weights_panels(axes, run):
+    """First-layer weights on the middle plateau and at the end, one dot a unit, as in the paper."""
+    times, u = run.times, run["param_u"].values
+    plateaus = run.stages.plateaus
+    middle, word = (plateaus[1].at, "middle plateau") if len(plateaus) > 2 else (times[len(times) // 2], "half way")
+    reach = 1.1 * np.abs(u).max()
+    for ax, when, title in zip(axes, (middle, times[-1]), (word, "end"), strict=True):
+        dots = u[np.argmin(np.abs(times - when))]
+        ax.plot(dots[:, 0], dots[:, 1], ".", color=BLACK, ms=4)
+        ax.axhline(0, color="0.8", lw=0.6, zorder=0)
+        ax.axvline(0, color="0.8", lw=0.6, zorder=0)
+        ax.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xlabel="$u_1$")
+        ax.set_title(f"weights, {title}", fontsize=8)
+        ends = float(f"{0.7 * reach:.1g}")
+        ax.set(xticks=(-ends, ends), yticks=(-ends, ends))
+        ax.tick_params(labelsize=7)
+    axes[0].set_ylabel("$u_2$")
+
+
+def loss_and_weights(figure, cell, results, title):
+    """A panel as in the simplicity paper: the loss, and below it the weights on the plateau and at the end."""
+    inner = cell.subgridspec(2, 2, height_ratios=(1.2, 1))
+    top = figure.add_subplot(inner[0, :])
+    top.locator_params(axis="x", nbins=5)
+    loss_panel(top, results, title)
+    weights_panels([figure.add_subplot(inner[1, i]) for i in range(2)], next(iter(results.runs())))
+
+
+def panels(number, columns, width=13.0, height=4.2):
+    """A figure with cells for so many panels, and no empty rows."""
+    rows = -(-number // columns)
+    figure = plt.figure(figsize=(width, height * rows))
+    cells = figure.add_gridspec(rows, columns)
+    return figure, [cells[divmod(k, columns)] for k in range(number)]
+
+
+def time_label(dataset):
+    return next((t for t in TICKS if t in dataset.dims), "step")

@@ -1,0 +1,45 @@
+"""A unit of the user's own: any JAX function of one input row x and one row of weights u.
+
+It gives a number (v holds one weight an output), or a row (v holds one weight an entry; one output). A function with a
+name is stored by its import path and source; a lambda runs, but is not stored.
+"""
+
+from collections.abc import Callable
+from typing import final
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from saddlescope.errors import InvalidInput, require
+from saddlescope.nets.unit import Unit
+from saddlescope.serialization.identity import whole
+
+
+@final
+class CustomUnit(Unit):
+    function: Callable = eqx.field(static=True)
+    weights_each: int | None = eqx.field(default=None, static=True, converter=whole)
+
+    def __check_init__(self):
+        require(callable(self.function), f"`function` must be a function of (x, u); got {self.function!r}.")
+        n = self.weights_each
+        require(
+            n is None or (isinstance(n, int) and n > 0),
+            f"`weights_each`, the length of u, must be a positive whole number, or None for one an input; got {n}.",
+        )
+
+    def sizes(self, inputs, outputs):
+        own = self.weights_each or inputs
+        try:
+            shape = jax.eval_shape(self.function, jnp.zeros(inputs), jnp.zeros(own)).shape
+        except (TypeError, ValueError, IndexError, AttributeError) as error:
+            raise InvalidInput(
+                f"The unit cannot be called with x of {inputs} and u of {own} numbers: {error}"
+            ) from None
+        require(len(shape) < 2, f"A unit gives a number or a row; this one gives an array of shape {shape}.")
+        require(not shape or outputs == 1, f"A unit that gives a row has one output, but the task has {outputs}.")
+        return own, shape[0] if shape else outputs
+
+    def __call__(self, x, u):
+        return jax.vmap(lambda row: jax.vmap(lambda w: self.function(row, w))(u))(jnp.asarray(x))

@@ -1,0 +1,1 @@
+"""Parts to JSON and back, and parts by name."""

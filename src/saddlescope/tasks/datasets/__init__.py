@@ -1,0 +1,1 @@
+"""Data sets that are fetched once, checked and cached: one file each."""

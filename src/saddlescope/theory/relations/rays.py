@@ -1,0 +1,76 @@
+"""(iii) Proportional units, where φ(x; γu) = γ φ(x; u): u_H = γ_u u_i, v_H = γ_v v_i, v_i ← (1 - γ_u γ_v) v_i (Eq. 6).
+
+θ_i = γ θ_j is preserved. Of a φ homogeneous for positive factors only, such as ReLU, γ must be positive; with `lines`
+it may be negative, and a ray goes on behind the origin.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from saddlescope.theory.relations.constraint import onto_product
+from saddlescope.theory.relations.groups import members, nearest_rays, unit
+from saddlescope.theory.relations.kind import Kind, numpy, refuse_unless_unit, split, stacked
+
+
+@dataclass(frozen=True)
+class Rays(Kind):
+    inner: float = 0.5  # γ_u
+    outer: float = 0.4  # γ_v; γ_u / (1 + γ_u²) puts the fixed point on the manifold (Eq. 29)
+    unit: int = 0
+    lines: bool = False
+
+    theorem = "(iii)"
+
+    def fits(self, p):
+        return p.homogeneous or (p.positively and self.inner > 0 and not self.lines)
+
+    def add(self, narrow):
+        refuse_unless_unit(narrow, self.unit)
+        u, v, i = np.asarray(narrow["u"]), np.array(narrow["v"]), self.unit
+        new_u, new_v = self.inner * u[i], self.outer * v[i]
+        v[i] = (1 - self.inner * self.outer) * v[i]
+        return {"u": np.vstack([u, new_u]), "v": np.vstack([v, new_v])}
+
+    def project(self, params, width):
+        group, length, ray = nearest_rays(stacked(params), width, self.lines)
+        return split(length[:, None] * ray[group], params)
+
+    def reduce(self, params, width):
+        group, length, ray = nearest_rays(stacked(params), width, self.lines)
+        total = np.sqrt([np.sum(length[group == k] ** 2) for k in range(width)])
+        return split(total[:, None] * ray, params)
+
+    def lift(self, narrow, params):
+        """Units that would need a negative factor, which ReLU forbids, are silent."""
+        params = numpy(params)
+        rows = (lambda p: p["u"]) if self.lines else stacked  # of either sign, u and v may point apart
+        along = rows(params) @ np.array([unit(row) for row in rows(narrow)]).T
+        group = members(np.abs(along) if self.lines else along, len(narrow["u"]))
+        u, v = np.zeros_like(params["u"]), np.zeros_like(params["v"])
+        for k, (inner, outer) in enumerate(zip(narrow["u"], narrow["v"], strict=True)):
+            if (a := np.linalg.norm(inner)) * (b := np.linalg.norm(outer)) == 0:
+                continue
+            mine = np.flatnonzero(group == k)
+            lengths = params["u"][mine] @ inner / a, params["v"][mine] @ outer / b
+            F, G = either(*lengths, a * b) if self.lines else ahead(*lengths, a * b)
+            u[mine], v[mine] = np.outer(F, inner / a), np.outer(G, outer / b)
+        return {"u": u, "v": v}
+
+
+def either(F, G, product):
+    """The nearest lengths with Σ F G = product."""
+    return (x[:, 0] for x in onto_product(F[:, None], G[:, None], np.array([[product]])))
+
+
+def ahead(F, G, product):
+    """The nearest lengths with Σ F G = product and F ≥ 0; a unit whose F would be negative has none."""
+    on, lengths = F > 0, np.zeros((2, len(F)))
+    while on.any():
+        f, g = either(F[on], G[on], product)
+        if np.all(f > 0) and np.isclose(f @ g, product):
+            lengths[:, on] = f, g
+            return lengths
+        on[np.flatnonzero(on)[(f <= 0) | (f == f.min())]] = False
+    lengths[:, np.argmax(F)] = np.sqrt(product)  # none is ahead: one unit carries it all
+    return lengths

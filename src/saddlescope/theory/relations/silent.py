@@ -1,0 +1,43 @@
+"""(ii) Silent units, where φ(x; 0) = 0: u_H = 0, v_H = 0 (Eq. 5); a unit of zero weights stays so."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from saddlescope.theory.relations.kind import Kind, numpy, split, stacked
+
+
+@dataclass(frozen=True)
+class Silent(Kind):
+    theorem = "(ii)"
+
+    def fits(self, p):
+        return p.silent
+
+    def add(self, narrow):
+        return {name: np.vstack([w, np.zeros_like(w[:1])]) for name, w in numpy(narrow).items()}
+
+    def project(self, params, width):
+        theta = stacked(params)
+        kept = np.zeros_like(theta)
+        large = largest(theta, width)
+        kept[large] = theta[large]
+        return split(kept, params)
+
+    def reduce(self, params, width):
+        theta = stacked(params)
+        return split(theta[largest(theta, width)], params)
+
+    def lift(self, narrow, params):
+        theta, units = stacked(params), stacked(narrow)
+        large = largest(theta, len(units))
+        mine, theirs = linear_sum_assignment(((theta[large][:, None] - units[None]) ** 2).sum(-1))
+        lifted = np.zeros_like(theta)
+        lifted[large[mine]] = units[theirs]
+        return split(lifted, params)
+
+
+def largest(theta, width):
+    """The largest units, in their own order."""
+    return np.sort(np.argsort(-(theta**2).sum(1), kind="stable")[:width])

@@ -1,0 +1,52 @@
+"""(iv) Units in a span, where φ is linear in u: u_H = Σ γ_ui u_i, v_H = Σ γ_vi v_i, v_i ← v_i - γ_ui v_H (Eq. 7).
+
+θ_i = Σ_j γ_j θ_j is preserved: the rank of all weights.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from saddlescope.errors import require
+from saddlescope.theory.relations.constraint import onto_product
+from saddlescope.theory.relations.kind import Kind, numpy, split, stacked
+
+
+@dataclass(frozen=True)
+class Span(Kind):
+    inner: tuple[float, ...] = (0.5,)  # γ_u; of units beyond the last, 0
+    outer: tuple[float, ...] = (0.4,)  # γ_v; γ_u / (1 + Σ γ_u²) puts the fixed point on the manifold (Eq. 31)
+
+    theorem = "(iv)"
+
+    def fits(self, p):
+        return p.linear
+
+    def add(self, narrow):
+        u, v = numpy(narrow)["u"], numpy(narrow)["v"]
+        require(max(len(self.inner), len(self.outer)) <= len(u), f"There are more factors than the {len(u)} units.")
+        inner, outer = (np.pad(np.array(g, float), (0, max(0, len(u) - len(g))))[: len(u)] for g in
+                        (self.inner, self.outer))  # fmt: skip
+        new = outer @ v
+        return {"u": np.vstack([u, inner @ u]), "v": np.vstack([v - np.outer(inner, new), new])}
+
+    def project(self, params, width):
+        A, s, Bt = np.linalg.svd(stacked(params), full_matrices=False)
+        return split(A[:, :width] * s[:width] @ Bt[:width], params)
+
+    def reduce(self, params, width):
+        # Σ v_i u_iᵀ is the same for Θ and for any rotation of its rows: rotate all weight into the first units.
+        _, s, Bt = np.linalg.svd(stacked(params), full_matrices=False)
+        return split(s[:width, None] * Bt[:width], params)
+
+    def lift(self, narrow, params):
+        params = numpy(params)
+        (Qu, Ru), (Qv, Rv) = (np.linalg.qr(narrow[name].T) for name in ("u", "v"))  # narrow u = Ruᵀ Quᵀ
+        F, G = onto_product(params["u"] @ Qu, params["v"] @ Qv, Ru @ Rv.T)
+        return {"u": F @ Qu.T, "v": G @ Qv.T}
+
+
+def without(params, unit, factors):
+    """Eq. 28: the net without a unit that is Σ_j γ_j θ_j of the others, with the same map."""
+    u, v = (np.delete(np.asarray(params[name]), unit, axis=0) for name in ("u", "v"))
+    return {"u": u, "v": v + np.outer(factors, factors @ v)}

@@ -1,5 +1,0 @@
-"""The fused kernel: forward, backward, clipping and update of whole epochs of a random-feature net in one call."""
-
-from saddlescope.training.fused.engine import Fused
-
-__all__ = ["Fused"]
