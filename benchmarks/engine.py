@@ -17,9 +17,9 @@ from pathlib import Path
 from fused_peak import peak_flops
 from torch_loop import torch_epoch
 
+from saddlescope.engines import Jax
 from saddlescope.papers.valleys._protocol import Name
 from saddlescope.storage.provenance import provenance
-from saddlescope.training import engine_for
 
 # name: (run, rank, what fused over PyTorch must reach, what share of the peak)
 CASES = {
@@ -41,7 +41,7 @@ def flops(setting):
 
 
 def engine_turn(setting, epochs):
-    engine = engine_for(setting)
+    engine = (lambda s: s.engine.begin(s))(setting)
     state = engine.start()
     engine.advance(state, 0, 1, setting.optimiser.lr)  # compiles
     steps = epochs * -(-setting.samples // setting.batch)
@@ -72,7 +72,7 @@ def compare(text, rank, rounds):
     epochs = max(1, int(0.1 / (flops(setting) / 5e10 * steps)))  # about a tenth of a second a turn
     turns = {
         "torch": torch_turn(setting),
-        "jax": engine_turn(Name.parse(text).setting(rank=rank, engine="jax"), 1),
+        "jax": engine_turn(Name.parse(text).setting(rank=rank, engine=Jax()), 1),
         "fused": engine_turn(Name.parse(text).setting(rank=rank, engine="fused"), min(epochs, 200)),
         "peak": lambda: 1 / peak_flops(),
     }
@@ -93,7 +93,7 @@ def compare(text, rank, rounds):
 def two_cores(rounds):
     """Runs finished in a second of wall time by two threads, over one: quartiles, since neighbours take wall time."""
     setting = Name.parse(CASES["a"][0]).setting(rank=10)
-    engines = [engine_for(setting) for _ in range(2)]
+    engines = [(lambda s: s.engine.begin(s))(setting) for _ in range(2)]
 
     def work(engine):
         engine.advance(engine.start(), 0, 100, 0.01)

@@ -17,7 +17,6 @@ from saddlescope.optimisers import GradientDescent
 from saddlescope.setting import Setting
 from saddlescope.storage.provenance import provenance
 from saddlescope.tasks import LinearTeacher
-from saddlescope.training import engine_for
 
 STEPS = {True: 1024, False: 64}  # steps of one turn, moments and samples
 
@@ -27,7 +26,7 @@ def prepare(samples, reduce):
         task=LinearTeacher(((1, 0), (0, 1)), covariance=((1, 1), (1, 4)), samples=samples),
         net=linear_units(units=50, scale=1e-6), optimiser=GradientDescent(0.01), steps=2000, reduce=reduce,
     )  # fmt: skip
-    engine = engine_for(setting)
+    engine = (lambda s: s.engine.begin(s))(setting)
     engine.advance(engine.start(), 0, 2, 0.01)  # compiles
 
     def turn():

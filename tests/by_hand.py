@@ -38,7 +38,10 @@ def norm_of(arrays):
 def by_hand(setting, epochs, lr, dtype="float64"):
     """Losses, parameters and velocities after some epochs of plain numpy; the length of the gradients on the way, one
     number an array; and the nearest kink passed."""
-    data, params = setting.data(), {k: v.astype(setting.precision).astype(dtype) for k, v in setting.initial().items()}
+    data, params = (
+        setting.data(),
+        {k: v.astype(setting.precision).astype(dtype) for k, v in setting.initial_params().items()},
+    )
     x, y = (np.asarray(v).astype(setting.precision).astype(dtype) for v in (data.x, data.y))
     momentum, clip = setting.optimiser.momentum or 0.0, setting.optimiser.clip
     v, losses, nearest = {k: 0 * p for k, p in setting.net.trained(params).items()}, [], np.inf

@@ -6,6 +6,7 @@ import pkgutil
 import jax.numpy as jnp
 
 import saddlescope
+from saddlescope.engines import Jax
 from saddlescope.nets import (
     MLP,
     ConvUnit,
@@ -74,7 +75,7 @@ from saddlescope.optimisers import (
     StepDecay,
     StepDownOnStagnation,
 )  # fmt: skip
-from saddlescope.serialization.identity import Part, subclasses
+from saddlescope.serialization.part import Part, subclasses
 from saddlescope.setting import Setting
 from saddlescope.tasks import (
     ArrayTask,
@@ -142,6 +143,11 @@ def random_feature_setting(**changes):
     return Setting(**given | changes)
 
 
+def engine_for(setting):
+    """What starts and advances a run of this setting."""
+    return setting.engine.begin(setting)
+
+
 def parabola(x):
     return x**2
 
@@ -185,7 +191,7 @@ CASES = [
     LinearLevels(), DropSchedule(), ReducedWidth(), OrthogonalPoints(), NarrowLevels(1, tries=2), QuadraticDrops(),
     DeepLevels(((1, 1),), tries=2),
     linear_setting(), relu_setting(), minibatch_setting(), random_feature_setting(),
-    random_feature_setting(engine="jax"), linear_setting(optimiser=GradientFlow(0.01)),
+    random_feature_setting(engine=Jax()), linear_setting(optimiser=GradientFlow(0.01)),
 ]  # fmt: skip
 
 

@@ -33,7 +33,7 @@ from saddlescope.sweeps.file import read_sweep
 from saddlescope.sweeps.plan import read_plan
 from saddlescope.training import every, train
 from saddlescope.training.checkpoint import read_checkpoint, write_checkpoint
-from saddlescope.training.driver import Run
+from saddlescope.training.running import RunUnderWay
 
 SWEEP_FILE = """
 protocol = "valleys"
@@ -83,7 +83,7 @@ class Files:
               folder=root / "sweep", quiet=True)  # fmt: skip
         folder = Folder(root / "sweep")
         name = sorted(folder.names())[0]
-        run = Run(minibatch_setting(epochs=20), (FullLoss(),), every(5, 20))
+        run = RunUnderWay(minibatch_setting(epochs=20), (FullLoss(),), every(5, 20))
         run.advance()
         write_checkpoint(root / "checkpoint.npz", run)
         measured = train(linear_setting(steps=50), (FullLoss(),), every(5, 50), quiet=True)

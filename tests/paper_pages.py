@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from saddlescope.experiment import find, keys
 from saddlescope.report.record import recorded
+from saddlescope.workflows.find import find, keys
 
 ROOT = Path(__file__).parents[1]
 KINDS = ("holds", "partly", "does not hold", "cannot tell", "not tested", "not yet run")

@@ -20,10 +20,12 @@ from cases import (
     relu_setting,
 )
 
+from saddlescope.losses import squared_error
 from saddlescope.nets import ConvUnit, Net, linear_units
 from saddlescope.observables import Observable, Parameters, WidthRule
 from saddlescope.optimisers import Optimiser, Schedule, StopRule
-from saddlescope.serialization.identity import build, content_hash, digest, form
+from saddlescope.serialization.from_json import from_json_values
+from saddlescope.serialization.to_json import array_hash, content_hash, to_json_values
 from saddlescope.setting import Setting
 from saddlescope.tasks import Moments, Samples, Task
 from saddlescope.theory import DeepLevels, OrthogonalPoints, Prediction, QuadraticDrops
@@ -32,7 +34,9 @@ from saddlescope.training.save_at import SaveAt
 
 
 def named(cases):
-    return pytest.mark.parametrize("case", cases, ids=lambda c: f"{type(c).__name__}-{content_hash(form(c))[:4]}")
+    return pytest.mark.parametrize(
+        "case", cases, ids=lambda c: f"{type(c).__name__}-{content_hash(to_json_values(c))[:4]}"
+    )
 
 
 def test_every_part_has_a_case():
@@ -42,17 +46,17 @@ def test_every_part_has_a_case():
 
 @named(CASES)
 def test_round_trips_through_json(case):
-    text = json.dumps(form(case))
-    arrays = {digest(a): a for a in jax.tree.leaves(case) if isinstance(a, np.ndarray)}
-    again = build(json.loads(text), arrays)
-    assert json.dumps(form(again)) == text
+    text = json.dumps(to_json_values(case))
+    arrays = {array_hash(a): a for a in jax.tree.leaves(case) if isinstance(a, np.ndarray)}
+    again = from_json_values(json.loads(text), arrays)
+    assert json.dumps(to_json_values(again)) == text
     assert type(again) is type(case)
-    assert content_hash(form(again)) == content_hash(form(case))
+    assert content_hash(to_json_values(again)) == content_hash(to_json_values(case))
 
 
 @named(CASES)
 def test_full_form_names_every_field_and_prints(case):
-    assert set(form(case)) == {"class", *(f.name for f in dataclasses.fields(case))}
+    assert set(to_json_values(case)) == {"class", *(f.name for f in dataclasses.fields(case))}
     assert type(case).__name__ in str(case)
 
 
@@ -97,14 +101,14 @@ def test_net_gradient_is_that_of_finite_differences(case):
     x, y = rng.standard_normal((40, inputs)), rng.standard_normal((40, outputs))
     data = case.statistics(Samples(x, y))
     flat, restore = jax.flatten_util.ravel_pytree(params)
-    gradient = jax.grad(lambda p: case.loss(restore(p), data))(flat)
+    gradient = jax.grad(lambda p: squared_error(case, restore(p), data))(flat)
     direction = rng.standard_normal(flat.size)
     step = 1e-6
-    up, down = (case.loss(restore(flat + sign * step * direction), data) for sign in (1, -1))
+    up, down = (squared_error(case, restore(flat + sign * step * direction), data) for sign in (1, -1))
     numeric = (up - down) / (2 * step)
     np.testing.assert_allclose(gradient @ direction, numeric, rtol=1e-6)
     brute = np.mean([np.sum((t - case(params, row[None])[0]) ** 2) for row, t in zip(x, y, strict=True)])
-    np.testing.assert_allclose(case.loss(params, data), brute, rtol=1e-12)
+    np.testing.assert_allclose(squared_error(case, params, data), brute, rtol=1e-12)
 
 
 @named(of_kind(Optimiser))

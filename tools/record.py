@@ -11,10 +11,10 @@ import argparse
 import shutil
 from pathlib import Path
 
-from saddlescope.experiment import matching
 from saddlescope.papers.valleys._protocol import Name
 from saddlescope.papers.valleys._run_folder import train_to_folder
 from saddlescope.storage.result_folder import folder_of
+from saddlescope.workflows.find import matching
 from saddlescope.workflows.run_experiment import judge_folder, run_to_folder
 
 ROOT = Path(__file__).parents[1]

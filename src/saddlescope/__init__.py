@@ -1,6 +1,5 @@
 """Saddlescope: a laboratory for the stages of neural-network learning."""
 
-import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -14,15 +13,6 @@ if TYPE_CHECKING:
     from saddlescope.storage.result_folder import load_results, save_results
     from saddlescope.sweeps import sweep
     from saddlescope.training import train
-
-# One thread for BLAS and XLA, before numpy and JAX read this: a sum then has one order, and a run the same bits
-# everywhere on one machine. What is set already stays.
-ONE_THREAD = {
-    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
-    "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1",
-}  # fmt: skip
-for _name, _value in ONE_THREAD.items():
-    os.environ.setdefault(_name, _value)
 
 # The public names and where they live. Imported when first used, so that `saddlescope --help` does not wait for JAX.
 HOMES = {

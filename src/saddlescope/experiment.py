@@ -1,42 +1,59 @@
-"""Experiment: one figure, table or theorem of a paper. It is a file; its key is its import path below `papers`."""
+"""Experiment: one figure, table or theorem of a paper, or a question of your own."""
 
-import importlib
 import inspect
-import pkgutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import xarray as xr
 
 from saddlescope.claims import Claim
-from saddlescope.errors import InvalidInput, nearest, require
+from saddlescope.errors import nearest, require
 from saddlescope.observables.observable import Observable
-from saddlescope.results import Results, collect, named
+from saddlescope.results import Results, collect, split_predicted
 from saddlescope.setting import Setting
 from saddlescope.sweeps import Job, MeasureJob, Plan, PredictJob, TrainJob, grid, make_executor, only, run_plan
-from saddlescope.sweeps.job import at
+from saddlescope.sweeps.analysed import AnalysedJob, as_jobs
+from saddlescope.sweeps.job import PREDICTED, at
 from saddlescope.tables import Table
 from saddlescope.theory.prediction import Prediction
 from saddlescope.training.save_at import SaveAt
 
 Axes = Mapping[str, Iterable[Any]]
-FACTS = ("status", "setting", "hash", "engine", "cpu_seconds")
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """`setting` is a function of what is swept; `measure` replaces it where nothing is trained.
+    """One figure, table or theorem: what is trained and observed, what theory predicts, what is drawn and claimed.
 
-    `predict`, `observe` and `save_at` are functions of the point where they differ between points. `quick` has as few
-    points as still show the effect, `full` what the paper ran or more seeds of it; `among` leaves out points, as in
-    "bs <= N". `digest` says what of a run is kept where its curves would be too much; `tables` come beside the figure,
-    `movie` makes an animation of it, where it is asked for. `needs` refuses, before the first run, axes whose data is
-    not here.
+    It is a file; its key is its import path below `papers`, or the file's own path.
+
+    **Arguments:**
+
+    - `title`: what is shown, in one line.
+    - `source`: where it stands in the paper.
+    - `full`: the axes of the whole experiment: what the paper ran, or more seeds of it.
+    - `quick`: a small grid that still shows the effect.
+    - `draw`: results to a figure.
+    - `claims`: sentences with their checks.
+    - `setting`: a function of the axes to a setting; to several by name, where a point needs several runs.
+    - `measure`: in place of `setting`, for what trains nothing: a function of the axes to numbers.
+    - `observe`, `save_at`: what is read off a run, and when; functions of the axes where they differ.
+    - `predict`: predictions, put beside the measurement under the same names; a function of the axes where they
+      differ. With several settings they see the first.
+    - `analyse`: analyse(run, setting), in the worker, gives what is kept in place of the curves; with several runs both
+      are by name. Further arguments are axes of the point.
+    - `follow`: follow(run, setting) names further settings to train once the first are done, such as branches.
+    - `keep`: variables of the run to keep beside what `analyse` gives.
+    - `where`: a condition that leaves out points, such as "bs <= N".
+    - `check_available`: refuses, before the first run, axes whose data is not here.
+    - `tables`: results to tables beside the figure.
+    - `movie`: results to an animation, where it is asked for.
     """
 
     title: str
-    where: str
+    source: str
     full: Axes
     quick: Axes
     draw: Callable[[Results], Any]
@@ -46,100 +63,104 @@ class Experiment:
     observe: tuple[Observable, ...] | Callable[..., tuple[Observable, ...]] = ()
     save_at: SaveAt | Callable[..., SaveAt] | None = None
     predict: tuple[Prediction, ...] | Callable = ()
-    digest: Callable[[xr.Dataset, Setting], Mapping[str, Any]] | None = None
-    among: str | None = None
-    needs: Callable[[Axes], None] | None = None
+    analyse: Callable[..., Mapping[str, Any]] | None = None
+    follow: Callable[..., Mapping[str, Any]] | None = None
+    keep: tuple[str, ...] = ()
+    where: str | None = None
+    check_available: Callable[[Axes], None] | None = None
     tables: Callable[[Results], Sequence[Table]] | None = None
     movie: Callable[[Results], Any] | None = None
 
     def __post_init__(self):
         require((self.setting is None) != (self.measure is None), "Give an experiment `setting` or `measure`.")
-        require(self.setting is not None or not self.predict, "`predict` speaks of a setting; `measure` has none.")
+        require(
+            self.setting is not None or not (self.predict or self.analyse or self.follow),
+            "`predict`, `analyse` and `follow` need `setting=…`; they cannot be combined with `measure=…`.",
+        )
+        require(
+            self.analyse is not None or not (self.keep or self.follow),
+            "`keep` and `follow` go with `analyse=…`; without it all of a run is kept.",
+        )
         for axes in (self.full, self.quick):
             self.check_axes(axes)
 
     @property
-    def varies(self) -> Callable:
-        return self.setting or self.measure  # type: ignore[return-value]
+    def trains(self) -> bool:
+        """Whether anything is trained."""
+        return self.setting is not None
 
-    def check_axes(self, axes):
-        known = list(inspect.signature(self.varies).parameters)
+    @property
+    def axes(self) -> list[str]:
+        """The names of its axes."""
+        return list(inspect.signature(self.setting or self.measure).parameters)  # type: ignore[arg-type]
+
+    def check_axes(self, axes: Axes):
+        """Refuse an axis that the experiment does not have."""
+        known = self.axes
         for axis in axes:
             require(
-                axis in known, f"{self.title!r} has no axis {axis!r}, but {', '.join(known)}.{nearest(axis, known)}"
+                axis in known,
+                f"{self.title!r} has no axis {axis!r}. Its axes are {', '.join(known)}.{nearest(axis, known)}",
             )
 
-    def check_needs(self, axes: Axes):
+    def require_available(self, axes: Axes):
         """Refuse, before anything is run, what cannot be run here for want of data."""
-        if self.needs is not None:
-            self.needs(axes)
+        if self.check_available is not None:
+            self.check_available(axes)
 
     def plan(self, axes: Axes, where: str | None = None) -> Plan:
         """What is to be done at every point of the axes."""
         self.check_axes(axes)
         points = grid(**axes)
-        for condition in filter(None, (self.among, where)):
+        for condition in filter(None, (self.where, where)):
             points = only(points, condition)
         require(bool(points), "There is nothing to run: an axis has no values, or the filter leaves no point.")
         return Plan(self.title, points, self.job)
 
     def job(self, point) -> Job:
+        """What is done at one point."""
         if self.setting is None:
-            return MeasureJob(self.varies, tuple(point.items()))
-        setting = at(self.setting, **point)  # first: it refuses a value that an axis cannot take
-        when = self.save_at(**point) if callable(self.save_at) else self.save_at
-        observe = self.observe(**point) if callable(self.observe) else self.observe
-        return TrainJob(setting, observe, when or SaveAt())
-
-    def run(self, axes: Axes, workers=1, quiet=False, folder=None) -> Results:
-        """Measure and predict at every point of the axes; `folder` keeps the runs of an experiment under way."""
-        plan = self.plan(axes)
-        with make_executor(workers, plan) as hands:
-            measured = run_plan(plan, folder, hands, quiet, self.kept)
-            if not self.predict:
-                return Results(measured, collect([xr.Dataset()] * len(plan.points), plan.points))
-            theory = Plan(f"{self.title}: theory", plan.points, self.prediction)
-            return Results(measured, run_plan(theory, folder, hands, quiet))
-
-    def kept(self, run: xr.Dataset) -> xr.Dataset:
-        """The run, or its digest with what tells where it comes from."""
-        if self.digest is None:
-            return run
-        setting = Setting.from_json(str(run.setting.values))
-        found = self.digest(run, setting)
-        both = set(found) & set(inspect.signature(self.varies).parameters)
-        require(not both, f"What is kept of a run and an axis have one name, {', '.join(both)}: rename one.")
-        return xr.merge([run[[name for name in FACTS if name in run]], named(found)])
+            return MeasureJob(self.measure, tuple(point.items()))  # type: ignore[arg-type]
+        made = at(self.setting, **point)  # first: it refuses a value that an axis cannot take
+        conditional = tuple(p for p in self._at(self.predict, point) if p.conditional)
+        record = self._at(self.observe, point), self._at(self.save_at, point) or SaveAt()
+        jobs = as_jobs(made, partial(_job, record))
+        if self.analyse is None:
+            require(list(jobs) == [""], "A point with several settings needs `analyse=…`, which sees all their runs.")
+            return TrainJob(jobs[""].setting, *record, predict=conditional)
+        given = tuple(jobs.items()), tuple(point.items())
+        return AnalysedJob(*given, self.analyse, self.follow, self.keep, conditional)
 
     def prediction(self, point) -> PredictJob:
-        predictions = self.predict(**point) if callable(self.predict) else self.predict
-        return PredictJob(self.setting(**point), tuple(predictions))  # type: ignore[misc]
+        """What theory says at one point, from the setting alone."""
+        made = self.setting(**point)  # type: ignore[misc]
+        first = next(iter(made.values())) if isinstance(made, Mapping) else made
+        predictions = tuple(p for p in self._at(self.predict, point) if not p.conditional)
+        return PredictJob(first.setting if isinstance(first, TrainJob) else first, predictions)
+
+    def run(self, axes: Axes, workers: int = 1, quiet: bool = False, folder=None) -> Results:
+        """Measure and predict at every point of the axes; `folder` keeps the runs."""
+        plan = self.plan(axes)
+        with make_executor(workers, plan) as executor:
+            runs = [split_predicted(run, PREDICTED) for run in run_plan(plan, folder, executor, quiet)]
+            theory = self._theory(plan, folder, executor, quiet)
+        measured = collect([run for run, _ in runs], plan.points)
+        said = [xr.merge([one, run]) for one, (_, run) in zip(theory, runs, strict=True)]
+        return Results(measured, collect(said, plan.points))
+
+    def _theory(self, plan, folder, executor, quiet):
+        """What predictions say from the settings alone, point by point."""
+        alone = not callable(self.predict) and all(p.conditional for p in self.predict)
+        if not self.predict or alone:
+            return [xr.Dataset()] * len(plan.points)
+        theory = Plan(f"{self.title}: theory", plan.points, self.prediction)
+        return run_plan(theory, folder, executor, quiet)
+
+    def _at(self, field, point):
+        """A field that may be a function of the axes."""
+        return field(**point) if callable(field) else field
 
 
-# ---- CheckResult experiments: the only names are import paths. ----
-
-
-def keys() -> list[str]:
-    """All experiments: `simplicity.fig1b` is the file papers/simplicity/fig1b.py. Files that begin with an underscore
-    hold what several experiments share."""
-    papers = importlib.import_module("saddlescope.papers")
-    found = []
-    for paper in pkgutil.iter_modules(papers.__path__):
-        package = importlib.import_module(f"saddlescope.papers.{paper.name}")
-        files = (m.name for m in pkgutil.iter_modules(package.__path__))
-        found += [f"{paper.name}.{name}" for name in files if name[0] != "_"]
-    return found
-
-
-def matching(key: str) -> list[str]:
-    """The experiments a key names: one, all of a paper, or `all`."""
-    known = keys()
-    chosen = [k for k in known if key in ("all", k, k.partition(".")[0])]
-    if not chosen:
-        names = [*known, *{k.partition(".")[0] for k in known}, "all"]
-        raise InvalidInput(f"No experiment is called {key!r}.{nearest(key, names)} `saddlescope list` shows them all.")
-    return chosen
-
-
-def find(key: str) -> Experiment:
-    return importlib.import_module(f"saddlescope.papers.{key}").experiment
+def _job(record, setting):
+    require(isinstance(setting, Setting), f"`setting` must give a Setting; it gave a {type(setting).__name__}.")
+    return TrainJob(setting, *record)

@@ -6,6 +6,7 @@ padding is then never taken for divergence, nor divergence for padding.
 """
 
 import hashlib
+import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -83,10 +84,13 @@ class Run:
 
     @cached_property
     def setting(self):
-        """The setting that was trained, made again from its JSON."""
+        """The setting that was trained, made again from its JSON; several by name, where a point has several."""
         from saddlescope.setting import Setting
 
-        return Setting.from_json(str(self.measured["setting"].values))
+        values = json.loads(str(self.measured["setting"].values))
+        if "class" in values:
+            return Setting.from_json(json.dumps(values))
+        return {name: Setting.from_json(json.dumps(value)) for name, value in values.items()}
 
     @cached_property
     def stages(self) -> Stages:
@@ -141,6 +145,13 @@ def collect(runs: Sequence[xr.Dataset], points: Sequence[dict]) -> xr.Dataset:
     layout.check_axes(axes)
     together = layout.block(found) | layout.per_run()
     return xr.Dataset(together, axes | layout.ticks(), layout.attrs).set_coords(sorted(layout.coords))
+
+
+def split_predicted(run: xr.Dataset, mark: str) -> tuple[xr.Dataset, xr.Dataset]:
+    """What was measured of a run, and what conditional predictions said of it, which carry a mark in their names."""
+    said = [str(name) for name in run.data_vars if str(name).startswith(mark)]
+    predicted = xr.Dataset({name.removeprefix(mark): run[name].variable for name in said})
+    return run.drop_vars(said), predicted
 
 
 def named(found: Mapping[str, Any]) -> xr.Dataset:
@@ -208,7 +219,7 @@ class Layout:
             if axis in self.kinds and not self.kinds[axis][0]:
                 del self.kinds[axis]
             taken = axis in own or axis in self.kinds or not WORD.fullmatch(axis)
-            require(not taken, f"An axis cannot be called {axis!r}: the results use that name, or it is no word.")
+            require(not taken, f"{axis!r} cannot be an axis name: it is reserved, or not a valid identifier.")
 
     def block(self, runs: Sequence[Columns]) -> dict:
         """Every variable of these runs, padded to the longest of all; all padding where a run has none."""

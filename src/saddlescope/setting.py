@@ -1,75 +1,114 @@
-"""Setting: everything that determines one run. Same setting, same numbers.
-
-The three seeds (data, init, batch order) default to one `seed` and feed separate streams. The full form, defaults
-included, is the setting's identity: it prints, round-trips through JSON and gives the content hash.
-"""
+"""Setting: everything that determines one run. Same setting, same numbers."""
 
 import dataclasses
 import json
 from typing import final
 
 import equinox as eqx
+import jax
 import numpy as np
 
+from saddlescope.engines import Engine, choose_engine, engine_named
+from saddlescope.engines.batch_order import BATCH, permutation
 from saddlescope.errors import InvalidInput, require, require_kind
+from saddlescope.initials.initial import Initial
+from saddlescope.losses import Loss, SquaredError
 from saddlescope.nets.net import Net, Params
-from saddlescope.optimisers import Constant, GradientDescent, GradientFlow, Optimiser, Schedule, StopRule
-from saddlescope.serialization.identity import Part, build, content_hash, whole
+from saddlescope.numerics import reproducible
+from saddlescope.optimisers import Constant, GradientFlow, Optimiser, Schedule, StopRule
+from saddlescope.serialization.from_json import from_json_values
+from saddlescope.serialization.part import Part, as_int
+from saddlescope.serialization.to_json import content_hash
 from saddlescope.tasks.task import Moments, Samples, Task
 
-DATA, INIT, BATCH = 0, 1, 2  # streams of random numbers
-LONGEST = 10**9  # ticks of a run
+DATA, INIT, HELD_OUT = 0, 1, 3  # streams of random numbers; batch orders have their own
+LONGEST = 10**9  # steps of a run
+KINDS = {"task": Task, "net": Net, "optimiser": Optimiser, "loss": Loss, "schedule": Schedule, "engine": Engine}
 
 
 @final
 class Setting(Part):
+    """Everything that determines one run: same setting, same numbers.
+
+    Its full form, defaults included, is its identity: it prints, round-trips through JSON and gives the hash.
+
+    **Arguments:**
+
+    - `task`: what is learned.
+    - `net`: what learns.
+    - `optimiser`: how it steps; its `lr` is the learning rate at the start.
+    - `steps`: the budget in optimiser steps; or
+    - `epochs`: the budget in epochs, of a minibatch run.
+    - `loss`: what is lowered; the squared error by default.
+    - `schedule`: how the learning rate changes; constant by default.
+    - `batch`: the number of samples per step; None for all data at every step.
+    - `stop`: rules that end a run before its budget, such as `LossBelow(0.1)`.
+    - `initial`: where it starts from; by default the net's own draw from the seed.
+    - `train_on_moments`: False trains on the samples even where net and loss need moments alone.
+    - `precision`: "float64" or "float32".
+    - `engine`: how steps are computed, such as `Jax()`; by default the fastest that fits. It is part of the setting,
+      since engines agree in the numbers but not in their last bits.
+    - `seed`: the seed of data, initial weights and batch order, which have streams of their own.
+    - `data_seed`, `init_seed`, `batch_seed`: one of these seeds alone.
+    """
+
     task: Task
     net: Net
     optimiser: Optimiser
+    loss: Loss
     schedule: Schedule
     batch: int | None = eqx.field(static=True)
     budget: int = eqx.field(static=True)
     stop: tuple[StopRule, ...]
-    reduce: bool = eqx.field(static=True)
+    initial: Initial | None
+    train_on_moments: bool = eqx.field(static=True)
     precision: str = eqx.field(static=True)
-    engine: str = eqx.field(static=True)
+    engine: Engine
     data_seed: int = eqx.field(static=True)
     init_seed: int = eqx.field(static=True)
     batch_seed: int = eqx.field(static=True)
 
     def __init__(
-        self, task, net, optimiser, *, steps=None, epochs=None, budget=None, schedule=None, batch=None, stop=(),
-        reduce=True, precision="float64", engine=None, seed=0, data_seed=None, init_seed=None, batch_seed=None,
-    ):  # fmt: skip
-        """`steps` is the budget of a full-batch run, `epochs` of a minibatch run (`batch` samples a step).
-
-        `reduce=False` trains on the samples even where the net could train on their moments. `engine` is "jax" or
-        "fused" (the compiled kernel of random-feature nets); left out, the faster one that fits. It is part of the
-        setting, since the two agree in the numbers but not in their last bits.
-        """
+        self,
+        task: Task,
+        net: Net,
+        optimiser: Optimiser,
+        *,
+        steps: int | None = None,
+        epochs: int | None = None,
+        budget: int | None = None,
+        loss: Loss | None = None,
+        schedule: Schedule | None = None,
+        batch: int | None = None,
+        stop: StopRule | tuple[StopRule, ...] = (),
+        initial: Initial | None = None,
+        train_on_moments: bool = True,
+        precision: str = "float64",
+        engine: Engine | None = None,
+        seed: int = 0,
+        data_seed: int | None = None,
+        init_seed: int | None = None,
+        batch_seed: int | None = None,
+    ):
         self.task, self.net, self.optimiser = task, net, optimiser
+        self.loss = SquaredError() if loss is None else loss
         self.schedule = Constant() if schedule is None else schedule
-        self.batch, self.reduce, self.precision = whole(batch), reduce, precision
+        self.batch, self.initial = as_int(batch), initial
+        self.train_on_moments, self.precision = train_on_moments, precision
         self.stop = (stop,) if isinstance(stop, StopRule) else tuple(stop)
-        require(budget is None or steps is epochs is None, "Give the budget once: `steps` or `epochs`.")
-        self.budget = whole(checked_budget(batch, steps, epochs) if budget is None else budget)
-        self.engine = self.fitting_engine() if engine is None else engine
-        check_seed("seed", whole(seed))
+        for name in ("task", "net", "optimiser", "loss", "schedule"):
+            _check_kind(name, getattr(self, name))
+        self._check_batch()
+        self.budget = self._budget(as_int(steps), as_int(epochs), as_int(budget))
+        self.engine = choose_engine(self) if engine is None else _engine(engine)
+        _check_seed("seed", as_int(seed))
         self.data_seed, self.init_seed, self.batch_seed = (
-            whole(seed if s is None else s) for s in (data_seed, init_seed, batch_seed)
+            as_int(seed if s is None else s) for s in (data_seed, init_seed, batch_seed)
         )
 
     def __check_init__(self):
-        kinds = {"task": Task, "net": Net, "optimiser": Optimiser, "schedule": Schedule}
-        for name, kind in kinds.items():
-            given = type(getattr(self, name)).__name__
-            require(isinstance(getattr(self, name), kind), f"`{name}` must be a {kind.__name__}, got {given}.")
-        require(
-            type(self.budget) is int and 0 < self.budget <= LONGEST,
-            f"`{self.tick}s` must be a positive whole number, at most {LONGEST:,}; got {self.budget!r}.",
-        )
         for name in ("data_seed", "init_seed", "batch_seed"):
-            check_seed(name, getattr(self, name))
+            _check_seed(name, getattr(self, name))
         require(
             self.precision in ("float32", "float64"),
             f"`precision` must be 'float32' or 'float64', got {self.precision!r}.",
@@ -78,55 +117,64 @@ class Setting(Part):
             self.optimiser.lr <= float(np.finfo(self.precision).max),
             f"`lr` must be finite in {self.precision}; got {self.optimiser.lr:g}.",
         )
-        require(isinstance(self.reduce, bool), f"`reduce` is True or False, got {self.reduce!r}.")
+        require(
+            isinstance(self.train_on_moments, bool),
+            f"`train_on_moments` is True or False, got {self.train_on_moments!r}.",
+        )
         for rule in self.stop:
             require_kind(rule, StopRule, "`stop` takes stop rules such as LossBelow(0.1)")
-        self._check_batch()
-        self._check_engine()
+        if self.initial is not None:
+            require_kind(self.initial, Initial, "`initial` takes a start such as given_weights(params)")
+        self._check_fit()
 
-    def but(self, **changes) -> "Setting":
-        """This setting with some fields changed, checked anew; the engine is chosen again unless it is given."""
-        kept = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "engine"}
-        if {"steps", "epochs"} & changes.keys():
-            del kept["budget"]
-        return Setting(**kept | changes)
+    def _budget(self, steps, epochs, budget):
+        given = [name for name, v in (("steps", steps), ("epochs", epochs), ("budget", budget)) if v is not None]
+        unit = "steps" if self.batch is None else "epochs"
+        require(len(given) == 1, f"Give the budget once: `{unit}=…`; got {', '.join(given) or 'none'}.")
+        if epochs is not None:
+            require(self.batch is not None, "A full-batch run has no epochs: give `steps=…`, or a `batch`.")
+            _check_count("epochs", epochs)
+            return epochs * self.steps_per_epoch
+        _check_count("steps", budget if steps is None else steps)
+        return budget if steps is None else steps
 
-    def misfit(self) -> str | None:
-        """Why the fused kernel cannot run this setting; None where it can."""
-        if not self.net.fused:
-            return "it trains random-feature nets of (leaky) ReLU with frozen rank → width maps and one multiplier"
-        if not isinstance(self.optimiser, GradientDescent):
-            return "it knows gradient descent, with or without momentum and clipping"
-        return "it trains in batches: give `batch` and `epochs`" if self.batch is None else None
-
-    def fitting_engine(self) -> str:
-        if isinstance(self.optimiser, GradientFlow):
-            return "flow"
-        return "fused" if isinstance(self.net, Net) and self.misfit() is None else "jax"
-
-    def _check_engine(self):
-        flow = isinstance(self.optimiser, GradientFlow)
-        allowed = ("flow",) if flow else ("jax", "fused")
-        require(
-            self.engine in allowed,
-            f"`engine` must be {' or '.join(map(repr, allowed))} with {type(self.optimiser).__name__}; "
-            f"got {self.engine!r}.",
-        )
-        if self.engine == "fused" and (reason := self.misfit()):
-            raise InvalidInput(f"The fused kernel does not fit this setting: {reason}; use engine='jax'.")
+    def _check_fit(self):
+        """Refuse what does not go together, with the reason."""
+        if reason := self.loss.why_not(self.task):
+            raise InvalidInput(f"{type(self.loss).__name__} does not fit this task: {reason}.")
+        if reason := self.engine.why_not(self):
+            raise InvalidInput(
+                f"The engine {type(self.engine).__name__} does not fit this setting: {reason}; "
+                "leave `engine` out to have one chosen."
+            )
 
     def _check_batch(self):
         if self.batch is None:
             require(
-                self.task.size is not None or (self.net.uses_moments and self.reduce),
+                self.task.size is not None or (self.loss.uses_moments(self.net) and self.train_on_moments),
                 f"{type(self.net).__name__} learns from samples, but the task is a population; give it `samples`.",
             )
             return
-        require(not isinstance(self.optimiser, GradientFlow), "Gradient flow sees all data at once; leave `batch` out.")
+        require(
+            not isinstance(self.optimiser, GradientFlow),
+            "Gradient flow sees all data at once; leave `batch` out.",
+        )
         require(
             type(self.batch) is int and 0 < self.batch <= self.samples,
             f"`batch` must lie between 1 and the task's {self.samples} samples, got {self.batch}.",
         )
+
+    def replace(self, **changes) -> "Setting":
+        """This setting with some fields changed, checked again. The engine is chosen again unless it is given, and
+        a budget in epochs stays one where the batch changes."""
+        kept = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "engine"}
+        budget = kept.pop("budget")
+        if not {"steps", "epochs", "budget"} & changes.keys():
+            whole = self.batch is not None and budget % self.steps_per_epoch == 0
+            kept |= {"epochs": self.epochs} if whole and changes.get("batch", 1) is not None else {"budget": budget}
+        return Setting(**kept | changes)
+
+    # ---- Time ----
 
     @property
     def samples(self) -> int:
@@ -136,37 +184,86 @@ class Setting(Part):
         return self.task.size
 
     @property
-    def tick(self) -> str:
-        """The unit of time of the run: a full-batch `step` or a minibatch `epoch`."""
+    def steps_per_epoch(self) -> int:
+        """Optimiser steps per epoch; one where every step sees all data."""
+        return 1 if self.batch is None else -(-self.samples // self.batch)
+
+    @property
+    def epochs(self) -> int:
+        """The whole epochs within the budget."""
+        return self.budget // self.steps_per_epoch
+
+    @property
+    def loss_axis(self) -> str:
+        """Along what the loss curve is kept: every `step` of a full-batch run, every `epoch` of a minibatch run."""
         return "step" if self.batch is None else "epoch"
 
+    @property
+    def first_epoch(self) -> int:
+        """The number of the first epoch, which decides the order of its samples."""
+        return 0 if self.initial is None else self.initial.first_epoch
+
+    # ---- Data and weights ----
+
     def rng(self, stream: int, *more: int) -> np.random.Generator:
-        seed = (self.data_seed, self.init_seed, self.batch_seed)[stream]
+        """The generator of a stream of random numbers."""
+        seed = self.init_seed if stream == INIT else self.data_seed
         return np.random.default_rng([seed, stream, *more])
 
+    @reproducible()
     def data(self) -> Samples | Moments:
-        """The samples or population moments, float64."""
-        return self.task.data(self.rng(DATA))
+        """The samples or population moments, in float64."""
+        return _as_numpy(self.task.data(self.rng(DATA)))
 
-    def initial(self) -> Params:
-        """The parameters at step 0, float64."""
-        return self.net.init(self.rng(INIT), self.task.inputs, self.task.outputs)
+    @reproducible()
+    def held_out(self) -> Samples | None:
+        """Samples that are not trained on, in float64; None where the task has none."""
+        found = self.task.held_out(self.rng(HELD_OUT))
+        return None if found is None else _as_numpy(found)
+
+    @reproducible()
+    def statistics(self, data: Samples | Moments | None = None) -> Samples | Moments:
+        """What the loss of this net needs of the data: samples, or moments where those suffice."""
+        data = self.data() if data is None else data
+        reduced = self.batch is None and self.train_on_moments
+        return _as_numpy(self.loss.statistics(self.net, data)) if reduced else data
+
+    def drawn_params(self) -> Params:
+        """The net's own draw from the seed, in float64."""
+        params = self.net.init(self.rng(INIT), self.task.inputs, self.task.outputs)
+        for leaf in jax.tree.leaves(params):
+            if not isinstance(leaf, np.ndarray | jax.Array) or leaf.dtype.kind != "f":
+                raise InvalidInput(
+                    f"{type(self.net).__name__}.init must give a tree of arrays of floats; it holds a "
+                    f"{type(leaf).__name__}: keep structure in the net's fields."
+                )
+        return params
+
+    @reproducible()
+    def initial_params(self) -> Params:
+        """The parameters at step 0, in float64."""
+        return self.drawn_params() if self.initial is None else self.initial.params(self)
 
     def permutation(self, epoch: int) -> np.ndarray:
         """The order of the samples in an epoch."""
-        return permutation(self.batch_seed, epoch, self.samples)
+        return permutation(self.batch_seed, epoch + self.first_epoch, self.samples)
+
+    # ---- Identity ----
 
     @property
     def hash(self) -> str:
-        return content_hash(self.form())
+        """Twenty hex digits that name this setting."""
+        return content_hash(self.json_values())
 
     def to_json(self) -> str:
-        return json.dumps(self.form())
+        """The full form as text."""
+        return json.dumps(self.json_values())
 
     @staticmethod
     def from_json(text: str, arrays=None) -> "Setting":
+        """The setting of such a text. `arrays` are those it was made with, keyed by their SHA-256."""
         try:
-            value = build(json.loads(text), arrays)
+            value = from_json_values(json.loads(text), arrays)
         except json.JSONDecodeError as error:
             raise InvalidInput(f"A setting is stored as JSON, but this text is not: {error}.") from None
         if not isinstance(value, Setting):
@@ -174,23 +271,34 @@ class Setting(Part):
         return value
 
 
-def check_seed(name, value):
+def _as_numpy(tree):
+    return jax.tree.map(lambda a: np.asarray(a, float), tree)
+
+
+def _engine(given):
+    """An engine, or our own of this name."""
+    found = engine_named(given) if isinstance(given, str) else given
+    require_kind(found, Engine, f"`engine` must be an engine such as Jax(), not {given!r}")
+    return found
+
+
+def _check_kind(name, given):
+    kind = KINDS[name]
+    require(isinstance(given, kind), f"`{name}` must be a {kind.__name__}, got {type(given).__name__}.")
+
+
+def _check_count(name, given):
+    require(
+        type(given) is int and 0 < given <= LONGEST,
+        f"`{name}` must be a positive whole number, at most {LONGEST:,}; got {given!r}.",
+    )
+
+
+def _check_seed(name, value):
     require(
         type(value) is int and 0 <= value < 2**63,
         f"`{name}` must be a non-negative whole number below 2⁶³, got {value!r}.",
     )
 
 
-def permutation(seed, epoch, samples) -> np.ndarray:
-    """A function of (seed, epoch), so a resume needs no generator state."""
-    return np.random.default_rng([seed, BATCH, epoch]).permutation(samples)
-
-
-def checked_budget(batch, steps, epochs):
-    wanted, other = ("steps", epochs) if batch is None else ("epochs", steps)
-    given = steps if batch is None else epochs
-    require(
-        given is not None and other is None,
-        f"A {'full-batch' if batch is None else 'minibatch'} run is budgeted in {wanted}: give `{wanted}=…` alone.",
-    )
-    return given
+assert BATCH not in (DATA, INIT, HELD_OUT)

@@ -6,9 +6,9 @@ import matplotlib.pyplot as plt
 import pytest
 
 from saddlescope.claims import judge
-from saddlescope.experiment import find, keys
 from saddlescope.figures import style
 from saddlescope.report.record import differences, recorded
+from saddlescope.workflows.find import find, keys
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from saddlescope import ONE_THREAD
 from saddlescope.errors import InvalidInput
+from saddlescope.numerics import ONE_THREAD
 from saddlescope.sweeps import Folder
 from saddlescope.sweeps.cluster import cluster_executor
 

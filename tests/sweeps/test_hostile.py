@@ -22,7 +22,7 @@ from saddlescope.sweeps import Folder
 from saddlescope.sweeps.plan import read_plan
 from saddlescope.training import every, train
 from saddlescope.training.checkpoint import DamagedCheckpoint, write_checkpoint
-from saddlescope.training.driver import Run
+from saddlescope.training.running import RunUnderWay
 
 GOOD = {"dims": {"loss": ["step"]}, "words": {"status": "finished"}, "coords": [], "attrs": {}}
 LOSS = {"loss": np.arange(3.0)}
@@ -114,7 +114,7 @@ CHECKPOINTS = {
 @pytest.mark.parametrize("name", CHECKPOINTS)
 def test_a_checkpoint_that_does_not_fit_is_damaged(tmp_path, name):
     setting, path = minibatch_setting(epochs=40), tmp_path / "c.npz"
-    run = Run(setting, (FullLoss(),), every(5, 40))
+    run = RunUnderWay(setting, (FullLoss(),), every(5, 40))
     run.advance()
     write_checkpoint(path, run)
     arrays, about = read_checked(path)
@@ -198,13 +198,14 @@ def test_a_plan_with_odd_values_is_damaged(tmp_path, value):
 def test_a_file_does_not_choose_a_function_of_python():
     import logging
 
-    from saddlescope.serialization.identity import build, function_form
+    from saddlescope.serialization.from_json import from_json_values
+    from saddlescope.serialization.to_json import function_form
     from saddlescope.tasks import FunctionTask
 
-    form = Setting.from_json(minibatch_setting().to_json()).form()
-    task = FunctionTask(lambda x: x, samples=16).form() | {"function": function_form(logging.shutdown)}
+    form = Setting.from_json(minibatch_setting().to_json()).json_values()
+    task = FunctionTask(lambda x: x, samples=16).json_values() | {"function": function_form(logging.shutdown)}
     with pytest.raises(InvalidInput, match="No imported function"):
-        build(form | {"task": task})
+        from_json_values(form | {"task": task})
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import time
 import pytest
 from sweep_jobs import grow, pid, raise_odd, threads, unsendable, wait_for_end
 
-from saddlescope import ONE_THREAD
 from saddlescope.errors import InvalidInput
+from saddlescope.numerics import ONE_THREAD
 from saddlescope.sweeps.board import alive
 from saddlescope.sweeps.pool import WorkerLost, Workers
 

@@ -38,7 +38,7 @@ def descend_linear(setting):
     else:
         W, xx = np.array(task.matrix), np.array(task.covariance)
         yx, power = W @ xx, np.trace(W @ xx @ W.T)
-    u, v, lr = setting.initial()["u"], setting.initial()["v"], setting.optimiser.lr
+    u, v, lr = setting.initial_params()["u"], setting.initial_params()["v"], setting.optimiser.lr
     losses, maps = [], []
     for _ in range(setting.budget + 1):
         W = v.T @ u
@@ -52,7 +52,7 @@ def descend_linear(setting):
 def descend_relu(setting):
     """Losses and outputs at the points of a ReLU net with one output, one a step, start included."""
     x, y = np.array(setting.task.x), np.array(setting.task.y)[:, 0]
-    u, v, lr = setting.initial()["u"], setting.initial()["v"][:, 0], setting.optimiser.lr
+    u, v, lr = setting.initial_params()["u"], setting.initial_params()["v"][:, 0], setting.optimiser.lr
     losses, outputs = [], []
     for _ in range(setting.budget + 1):
         z = x @ u.T

@@ -80,7 +80,7 @@ def test_the_rate_of_descent_is_not_that_of_the_flow():
 def test_small_learning_rates_tend_to_the_flow(seed):
     """dθ/dt = -∇L/2 (theory time 2 lr n), by scipy."""
     setting, xx = linear_setting(lr=1e-6, seed=seed), np.array(COVARIANCE)
-    start = setting.initial()
+    start = setting.initial_params()
 
     def slope(_, flat):
         u, v = flat.reshape(2, 50, 2)

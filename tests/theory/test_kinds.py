@@ -10,6 +10,7 @@ from cases import relu_setting
 from scipy.optimize import minimize
 
 from saddlescope.errors import InvalidInput
+from saddlescope.losses import squared_error
 from saddlescope.nets import CustomUnit, Identity, Neuron, ReLU, Sigmoid, Sin, Square, Tanh, Units, low_rank
 from saddlescope.observables import Parameters
 from saddlescope.tasks import Samples
@@ -142,7 +143,7 @@ def test_units_of_either_sign_are_one_where_the_function_is_odd(activation):
     near = nearest_embedded(Units(10, Neuron(activation), 1.0), turned, data, 1, 3, 2)
     assert near.fixed
     assert near.distance < 1e-6
-    assert near.level == pytest.approx(float(net.loss(narrow, data)), rel=1e-9)
+    assert near.level == pytest.approx(float(squared_error(net, narrow, data)), rel=1e-9)
     assert near.kind == Equal(mirrored=True)
 
 

@@ -18,7 +18,7 @@ def flow(setting, times):
     yx = np.array(setting.task.matrix) @ np.array(setting.task.covariance)
     outputs, inputs = yx.shape
     M = np.block([[np.zeros((outputs, outputs)), yx], [yx.T, np.zeros((inputs, inputs))]]) / np.linalg.norm(yx, 2)
-    start = setting.initial()
+    start = setting.initial_params()
     return [expm(M * time) @ np.vstack([start["v"].T, start["u"].T]) for time in times]
 
 

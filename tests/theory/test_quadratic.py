@@ -71,7 +71,7 @@ def test_a_mode_without_weight_is_left_out():
 def test_steps_are_those_of_a_plain_numpy_net():
     """Plain descent of three quadratic units: the first to pass 10 does so when it is said to explode."""
     setting = quadratic_setting(net=Units(3, Neuron(Square()), 0.02), optimiser=GradientDescent(0.001))
-    data, start = setting.data(), setting.initial()
+    data, start = setting.data(), setting.initial_params()
     x, y, u, v = np.asarray(data.x), np.asarray(data.y), start["u"].copy(), start["v"].copy()
     said = QuadraticDrops()(setting)["explosion_step"][1]
     residual = y - (x @ u.T) ** 2 @ v  # held still

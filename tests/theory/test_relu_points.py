@@ -110,7 +110,7 @@ def test_points_with_targets_of_the_same_sign(x, y):
 def test_a_unit_that_is_not_active_never_grows():
     """One unit with v > 0 and u·x < 0 has c > 0 in this draw, but no gradient: its point is never learned."""
     setting = relu_setting(((1, 0.5),), ((1,),), units=1, seed=2)
-    start = setting.initial()
+    start = setting.initial_params()
     assert start["u"] @ (1, 0.5) < 0 < start["v"][0, 0] + start["u"] @ (1, 0.5) / np.sqrt(1.25)
     assert half_strengths(setting)[0] == np.inf
     with pytest.raises(InvalidInput, match="never learned"):

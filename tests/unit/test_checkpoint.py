@@ -8,14 +8,14 @@ from pathlib import Path
 import jax
 import numpy as np
 import pytest
-from cases import linear_setting, minibatch_setting
+from cases import engine_for, linear_setting, minibatch_setting
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from saddlescope.errors import InvalidInput
 from saddlescope.observables import FullLoss, GradientNorm, Parameters
 from saddlescope.optimisers import Adam, GradientDescent
-from saddlescope.training import engine_for, every, jax_loop, on_cut, train
+from saddlescope.training import every, jax_loop, on_cut, train
 
 
 def interrupted(setting, path, after, observe=(), save_at=None):

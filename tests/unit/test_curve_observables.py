@@ -5,6 +5,7 @@ import pytest
 from cases import linear_setting, random_feature_setting
 
 from saddlescope.errors import InvalidInput
+from saddlescope.losses import squared_error
 from saddlescope.nets import MuP, Tanh, low_rank
 from saddlescope.observables import (
     ChannelPartials,
@@ -49,7 +50,7 @@ def numpy_channels(params, x):
 
 def test_partials_test_error_and_ratios_are_the_net_written_out():
     setting, instant = snapshot()
-    params, x = setting.initial(), np.linspace(-1, 1, 40)[:, None]
+    params, x = setting.initial_params(), np.linspace(-1, 1, 40)[:, None]
     found = measure((ChannelPartials(None, 40), TestError(40), LogRatios(0.3, 1)), instant)
     expected = numpy_channels(params, x)
     for j, f in enumerate(expected):
@@ -130,7 +131,7 @@ def test_amplitudes_are_exact_for_a_sum_of_cosines():
 
 def test_residual_amplitude_of_a_net_that_gives_nothing_is_that_of_the_target():
     setting, _ = snapshot()
-    still = {k: np.zeros_like(v) for k, v in setting.initial().items() if k[0] in "Cc"}
+    still = {k: np.zeros_like(v) for k, v in setting.initial_params().items() if k[0] in "Cc"}
     instant = snapshot_at(setting, still, 0, 0.01)
     np.testing.assert_allclose(ResidualAmplitudes()(instant), [1, 1], atol=1e-10)
     np.testing.assert_allclose(ResidualAmplitudes(4)(instant), [1, 1, 0, 0], atol=1e-10)
@@ -150,7 +151,7 @@ def dense_hessian(setting, params):
 
     net, data = setting.net, setting.data()
     flat, restore = ravel_pytree(net.trained(params))
-    gradient = jax.jit(jax.grad(lambda t: net.loss(params | restore(t), data)))
+    gradient = jax.jit(jax.grad(lambda t: squared_error(net, params | restore(t), data)))
     step = 1e-6
     return np.stack([(gradient(flat + step * e) - gradient(flat - step * e)) / (2 * step) for e in np.eye(flat.size)])
 
@@ -158,7 +159,7 @@ def dense_hessian(setting, params):
 def test_sharpness_is_the_top_eigenvalue_of_the_hessian():
     setting, instant = snapshot(net=low_rank(2, 1, 6, activation=Tanh()))
     found = measure((Sharpness(40),), instant)
-    top = np.linalg.eigvalsh(dense_hessian(setting, setting.initial()))[-1]
+    top = np.linalg.eigvalsh(dense_hessian(setting, setting.initial_params()))[-1]
     assert found["sharpness_top"] == pytest.approx(top, rel=1e-5)
     assert found["sharpness_over_limit"] == pytest.approx(top * 0.01 / 2, rel=1e-5)
 
@@ -170,14 +171,14 @@ def test_sharpness_of_a_few_samples_is_not_invented(samples, precision):
     x = np.linspace(-0.5, 0.5, samples + 1)[1:]
     setting = random_feature_setting(task=ArrayTask(x, np.cos(x)), net=low_rank(2, 1, 24), batch=1, precision=precision)
     found = measure((Sharpness(),), snapshot_at(setting, {}, 0, 0.01))
-    top = np.linalg.eigvalsh(dense_hessian(setting, setting.initial()))[-1]
+    top = np.linalg.eigvalsh(dense_hessian(setting, setting.initial_params()))[-1]
     assert found["sharpness_top"] == pytest.approx(top, rel=1e-4)
 
 
 def test_the_limit_of_stability_counts_each_parameters_own_rate():
     net = low_rank(2, 1, 12, activation=Tanh(), trainable="all", parameterisation=MuP())
     setting, instant = snapshot(net=net)
-    params = setting.initial()
+    params = setting.initial_params()
     rates = np.concatenate([np.full(np.size(params[k]), net.rate(k)) for k in sorted(params)])
     weighted = np.sqrt(rates)[:, None] * dense_hessian(setting, params) * np.sqrt(rates)
     found = measure((Sharpness(60),), instant)
@@ -190,7 +191,7 @@ def test_gradient_noise_is_the_scatter_of_single_gradients():
     from jax.flatten_util import ravel_pytree
 
     setting, instant = snapshot()
-    params, data, net = setting.initial(), setting.data(), setting.net
+    params, data, net = setting.initial_params(), setting.data(), setting.net
     from saddlescope.tasks import Samples
 
     grad = jax.jit(lambda s: net.loss_and_gradient(params, s)[1])

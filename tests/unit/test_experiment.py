@@ -69,7 +69,7 @@ def test_a_digest_is_kept_instead_of_the_curves():
 
 def test_points_are_left_out_and_save_times_may_depend_on_them():
     experiment = made(
-        among="steps > 5 and lr < 1", digest=None, draw=lambda r: None, tables=None,
+        where="steps > 5 and lr < 1", digest=None, draw=lambda r: None, tables=None,
         save_at=lambda steps, lr: every(steps // 5, steps),
     )  # fmt: skip
     results = experiment.run(experiment.full, quiet=True)
@@ -214,7 +214,12 @@ def test_a_movie_is_part_of_the_result(tmp_path, monkeypatch):
     """It is sealed with the rest, shown on the page, kept by `judge`, and gone with the next run that has none."""
     film = lambda results: weights_movie(results, "lr", {0.01: "slow"}, frames=3)  # noqa: E731
     experiment = made(
-        digest=None, observe=(FullLoss(), Parameters()), movie=film, draw=lambda r: plt.figure(), tables=None, claims=()
+        analyse=None,
+        observe=(FullLoss(), Parameters()),
+        movie=film,
+        draw=lambda r: plt.figure(),
+        tables=None,
+        claims=(),
     )
     monkeypatch.setattr(folders, "find", lambda key: experiment)
     monkeypatch.setattr(folders, "matching", lambda key: [key])

@@ -19,7 +19,7 @@ def setting(optimiser, steps):
 def test_flow_is_that_of_another_solver():
     s = setting(GradientFlow(0.02, rtol=1e-10, atol=1e-14), 150)
     S = np.array(s.task.covariance)
-    u0, v0 = (s.initial()[k] for k in "uv")
+    u0, v0 = (s.initial_params()[k] for k in "uv")
 
     def slope(t, y):
         u, v = y.reshape(2, 6, 2)

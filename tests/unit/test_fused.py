@@ -7,10 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from by_hand import by_hand, distance, loss_and_gradient, made, nets, norm_of, same
-from cases import random_feature_setting
+from cases import engine_for, random_feature_setting
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from saddlescope.engines import Jax
 from saddlescope.engines.fused.engine import run_kernel
 from saddlescope.engines.fused.kernel import train_epochs
 from saddlescope.engines.fused.packing import Packed
@@ -20,7 +21,7 @@ from saddlescope.observables import Parameters
 from saddlescope.optimisers import GradientDescent
 from saddlescope.setting import Setting
 from saddlescope.tasks import ArrayTask, Samples
-from saddlescope.training import engine_for, every, train
+from saddlescope.training import every, train
 
 EPS = {"float32": 2.0**-23, "float64": 2.0**-52}
 
@@ -103,7 +104,7 @@ def test_trajectories_are_those_of_the_jax_engine():
         net = RandomFeatureNet(ranks, [rng.integers(9, 120)] * (len(ranks) + 1), parameterisation=kind)
         optimiser = GradientDescent(1.0, **more)
         for seed, lr in enumerate((0.003, 0.01, 0.03, 0.1, 0.3, 1.0)):
-            reference = engine_for(made(net, optimiser, batch, samples, 2, 2, seed, engine="jax"))
+            reference = engine_for(made(net, optimiser, batch, samples, 2, 2, seed, engine=Jax()))
             fused = engine_for(made(net, optimiser, batch, samples, 2, 2, seed))
             params, memory = reference.start()
             nudged = {k: v * (1 + 1e-15 * rng.choice([-1, 1], v.shape)) for k, v in params.items()}

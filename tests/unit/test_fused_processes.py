@@ -14,16 +14,17 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from by_hand import made, nets, same
-from cases import random_feature_setting
+from cases import engine_for, random_feature_setting
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from saddlescope.engines import Jax
 from saddlescope.engines.fused import kernel
 from saddlescope.engines.fused.engine import run_kernel
 from saddlescope.nets import low_rank
 from saddlescope.observables import Parameters
 from saddlescope.optimisers import GradientDescent
-from saddlescope.training import engine_for, every, train
+from saddlescope.training import every, train
 
 
 def moving(precision="float64", momentum=0.5, **changes):
@@ -163,7 +164,7 @@ def test_another_process_gives_the_same_bits(precision):
 
 def test_kernels_for_other_processors_agree_with_jax_and_are_cached_apart(tmp_path):
     """Of 2013, with fused multiply-adds, and of any age, without: each compiled once and then read from disk."""
-    expected, cache = train(moving(engine="jax"))["loss"].values, {"NUMBA_CACHE_DIR": str(tmp_path)}
+    expected, cache = train(moving(engine=Jax()))["loss"].values, {"NUMBA_CACHE_DIR": str(tmp_path)}
     named = {name: dict(NUMBA_CPU_NAME=name, NUMBA_CPU_FEATURES="", **cache) for name in ("haswell", "generic")}
     runs = {name: in_another_process(**given) for name, given in named.items()}
     for run in runs.values():

@@ -15,7 +15,7 @@ from cases import linear_setting, minibatch_setting
 
 from saddlescope import numerics
 from saddlescope.nets import linear_units
-from saddlescope.serialization.identity import digest
+from saddlescope.serialization.to_json import array_hash
 from saddlescope.sweeps import sweep
 from saddlescope.tasks import LinearTeacher
 from saddlescope.training import train
@@ -33,7 +33,7 @@ def numbers():
     linear, minibatch = train(linear_setting())["loss"].values, train(minibatch_setting())["loss"].values
     return {
         "version": numerics.VERSION,
-        "draw": digest(linear_setting().initial()["u"])[:16],
+        "draw": array_hash(linear_setting().initial_params()["u"])[:16],
         "order": minibatch_setting().permutation(3)[:6].tolist(),
         "linear": linear[[0, 100, 150, 200, 300]].tolist(),
         "minibatch": minibatch[[0, 10, 30, 59]].tolist(),

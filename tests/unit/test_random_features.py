@@ -3,17 +3,18 @@
 import numpy as np
 import pytest
 from by_hand import by_hand, distance, loss_and_gradient, made, norm_of
-from cases import minibatch_setting, random_feature_setting
+from cases import engine_for, minibatch_setting, random_feature_setting
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from saddlescope.engines import Jax
 from saddlescope.errors import InvalidInput
 from saddlescope.nets import MLP, Gaussian, LeakyReLU, MeanField, Tanh, low_rank
 from saddlescope.nets.parameterisation import Parameterisation
 from saddlescope.nets.random_feature_net import RandomFeatureNet, count
 from saddlescope.optimisers import Adam, GradientDescent, GradientFlow
 from saddlescope.setting import Setting
-from saddlescope.training import engine_for, train
+from saddlescope.training import train
 
 
 class OwnRates(Parameterisation):
@@ -53,10 +54,10 @@ RESOLVED = {
 def test_a_setting_resolves_to_the_engine_that_fits_and_says_so(name):
     changes, engine = RESOLVED[name]
     setting = random_feature_setting(**changes)
-    assert setting.engine == setting.form()["engine"] == engine
+    assert setting.engine == setting.json_values()["engine"] == engine
     assert random_feature_setting(**changes, engine=engine).hash == setting.hash
     if engine == "fused":
-        assert random_feature_setting(**changes, engine="jax").hash != setting.hash
+        assert random_feature_setting(**changes, engine=Jax()).hash != setting.hash
         assert type(engine_for(setting)).name == "fused"
     else:
         match = "must be 'flow'" if engine == "flow" else "does not fit this setting.*use engine='jax'"
@@ -82,7 +83,7 @@ def test_mean_field_is_maximal_update_written_with_a_multiplier(engine):
     n, lr = 200, 0.05
     net = low_rank(3, 2, n, parameterisation=MeanField())
     setting = made(net, GradientDescent(lr), 5, 12, 2, 2, 3, engine=engine)
-    data, params = setting.data(), setting.initial()
+    data, params = setting.data(), setting.initial_params()
     params |= {f"C{j}": params[f"C{j}"] / n for j in range(3)}
     assert np.std(params["C1"]) == pytest.approx(1 / n, rel=0.1)
     plain = low_rank(3, 2, n, parameterisation=Gaussian())
@@ -94,7 +95,10 @@ def test_mean_field_is_maximal_update_written_with_a_multiplier(engine):
     found = run.params(run.advance(run.start(), 0, 10, lr)[0])
     moved = {k: np.asarray(v) / (n if k[0] == "C" else 1) for k, v in found.items()}
     assert distance(moved, params) < 1e-12
-    assert distance(moved, setting.initial() | {f"C{j}": setting.initial()[f"C{j}"] / n for j in range(3)}) > 1e-2
+    assert (
+        distance(moved, setting.initial_params() | {f"C{j}": setting.initial_params()[f"C{j}"] / n for j in range(3)})
+        > 1e-2
+    )
 
 
 @settings(max_examples=30, deadline=None)
@@ -107,7 +111,7 @@ def test_parameters_are_counted(more, r, L):
 @pytest.mark.parametrize("engine", ["jax", "fused"])
 def test_frozen_maps_stay_and_the_clip_is_over_trained_parameters_alone(engine):
     setting = made(low_rank(3, 2, 20), GradientDescent(1.0, clip=0.01), 5, 5, 2, 1, 0, engine=engine)
-    run, before = engine_for(setting), setting.initial()
+    run, before = engine_for(setting), setting.initial_params()
     after = {k: np.asarray(v) for k, v in run.params(run.advance(run.start(), 0, 1, 1.0)[0]).items()}
     step = {k: after[k] - before[k] for k in before}
     assert norm_of(step) == pytest.approx(0.01, rel=1e-10)

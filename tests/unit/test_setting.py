@@ -33,7 +33,7 @@ REFUSED = {
     "points": (lambda: Points(((1, 0),), ((1,), (2,))), "one target for each input"),
     "aliased": (lambda: cosine(10, 16), "or allow aliasing"),
     "population of samples": (lambda: relu_setting(task=TEACHER), "give it `samples`"),
-    "population unreduced": (lambda: linear_setting(reduce=False), "give it `samples`"),
+    "population unreduced": (lambda: linear_setting(train_on_moments=False), "give it `samples`"),
     "batch of a population": (lambda: linear_setting(batch=4, steps=None, epochs=3), "give it `samples`"),
     "batch too large": (lambda: minibatch_setting(batch=31), "between 1 and the task's 30 samples, got 31"),
     "batch 0": (lambda: minibatch_setting(batch=0), "between 1 and"),

@@ -3,7 +3,7 @@
 import equinox as eqx
 import numpy as np
 import pytest
-from cases import TWO_POINTS, linear_setting, minibatch_setting
+from cases import TWO_POINTS, engine_for, linear_setting, minibatch_setting
 
 from saddlescope.errors import InvalidInput
 from saddlescope.nets import Net, Neuron, Tanh, Units, linear_units
@@ -15,7 +15,7 @@ from saddlescope.optimisers import (
 )  # fmt: skip
 from saddlescope.setting import Setting
 from saddlescope.tasks import LinearTeacher, Moments, Samples, cosine
-from saddlescope.training import engine_for, every, log_spaced, on_cut, train
+from saddlescope.training import every, log_spaced, on_cut, train
 from saddlescope.training.save_at import SaveAt
 
 
@@ -31,7 +31,7 @@ def tanh_loss_and_gradient(params, x, y):
 
 def by_hand(setting, direction):
     """Minibatch training in numpy; `direction(gradient, memory)` is the optimiser."""
-    data, params = setting.data(), setting.initial()
+    data, params = setting.data(), setting.initial_params()
     memory, epochs, lr = {}, [], setting.optimiser.lr
     for epoch in range(setting.budget):
         order, losses = setting.permutation(epoch), []
@@ -99,7 +99,7 @@ def test_minibatch_is_the_loop_written_out(optimiser, direction):
 
 def test_full_batch_is_the_loop_written_out():
     setting = linear_setting(steps=200)
-    u, v = (setting.initial()[k] for k in "uv")
+    u, v = (setting.initial_params()[k] for k in "uv")
     S = np.array(setting.task.covariance)
     losses = []
     for _ in range(201):
@@ -112,9 +112,9 @@ def test_full_batch_is_the_loop_written_out():
 def test_moments_give_the_curve_of_the_samples():
     teacher = LinearTeacher(((1, 0), (0, 0.5)), ((1, 1), (1, 4)), samples=500)
     assert isinstance(engine_for(linear_setting(task=teacher)).statistics, Moments)
-    assert isinstance(engine_for(linear_setting(task=teacher, reduce=False)).statistics, Samples)
+    assert isinstance(engine_for(linear_setting(task=teacher, train_on_moments=False)).statistics, Samples)
     reduced = train(linear_setting(task=teacher, steps=1500))["loss"].values
-    sampled = train(linear_setting(task=teacher, steps=1500, reduce=False))["loss"].values
+    sampled = train(linear_setting(task=teacher, steps=1500, train_on_moments=False))["loss"].values
     assert np.abs(reduced - sampled).max() < 1e-10
     late = reduced < 1e-6
     assert late.sum() > 100, "the run must reach small losses"

@@ -17,8 +17,8 @@ def list_(out: Annotated[Path, typer.Option(help="Where `run` wrote its results.
 
     Cost is CPU time of the recorded run. Verdicts are those of your own last run in OUT, else the recorded ones.
     """
-    from saddlescope.experiment import find, keys
     from saddlescope.report.overview import overview
+    from saddlescope.workflows.find import find, keys
 
     known = keys()
     for key in known:
@@ -54,16 +54,16 @@ def run(
 
       saddlescope run simplicity.fig1b --axis target=diagonal --axis seed=0..9
     """
-    from saddlescope.experiment import find, matching
     from saddlescope.report.record import differences
     from saddlescope.sweeps.axes import parse_axes
+    from saddlescope.workflows.find import find, matching
     from saddlescope.workflows.run_experiment import films, run_to_folder, write_contents
 
     chosen, scale, differs = matching(key), "quick" if quick else "full", []
     axes = parse_axes(axis or [], seeds)
     for name in chosen:  # refuse before the first run, not after the last
         find(name).check_axes(axes)
-        find(name).check_needs({**getattr(find(name), scale), **axes})
+        find(name).require_available({**getattr(find(name), scale), **axes})
         require(not movie or find(name).movie is not None, f"{name} has no movie; simplicity.fig1 has one.")
     for name in chosen:
         try:
@@ -86,7 +86,7 @@ def run(
 
 
 def tell(key, scale, folder, verdicts):
-    from saddlescope.experiment import find
+    from saddlescope.workflows.find import find
 
     print(f"{key} ({scale}): {find(key).title}", *(f"  {v}" for v in verdicts), sep="\n")
     if untested := len(find(key).claims) - len(verdicts):

@@ -1,62 +1,93 @@
-"""An engine advances a run by whole ticks. It knows nothing of schedules, observables or files; the driver does."""
+"""The kind of all engines. An engine advances a run by optimiser steps; it knows nothing of schedules or files."""
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from saddlescope.engines.batch_order import permutations
 from saddlescope.nets.net import Params
-from saddlescope.serialization.identity import with_traced_floats
-from saddlescope.setting import Setting, permutation
+from saddlescope.serialization.part import Part, with_traced_floats
+
+if TYPE_CHECKING:
+    from saddlescope.setting import Setting
 
 
-class Engine(ABC):
-    """`start` gives the state before tick 0; a state is a pytree of arrays, so it can be written and read back."""
+class Engine(Part):
+    """How the steps of a run are computed: `Setting(engine=…)`.
+
+    An engine says why it does not fit a setting, what a step costs beside its arithmetic, and makes the stepper that
+    starts and advances a run. It is part of a run's identity: two engines agree in numbers, not in their last bits.
+    """
 
     name: ClassVar[str]
-    longest: ClassVar[int] = 1024  # ticks in one call; the buffer of losses has this length
+    overhead: ClassVar[float]  # of one step, in multiplications
 
-    def __init__(self, setting: Setting):
+    @abstractmethod
+    def why_not(self, setting: "Setting") -> str | None:
+        """Why this engine cannot run a setting; None where it can."""
+
+    @abstractmethod
+    def begin(self, setting: "Setting") -> "Stepper":
+        """What starts and advances a run of this setting."""
+
+    def cost_per_step(self, seen: int, weights: int) -> float:
+        """Multiplications of one step that sees so many samples (or features) with so many weights."""
+        return seen * weights + self.overhead
+
+
+class Stepper(ABC):
+    """A run's compiled loop. `start` gives the state before step 0: a pytree of arrays, so it can be stored."""
+
+    max_steps: int = 1024  # in one call; the buffer of losses has this length
+
+    def __init__(self, setting: "Setting"):
         self.setting = setting
         dtype = jnp.dtype(setting.precision)
         self.net = with_traced_floats(setting.net, dtype)
+        self.loss_of = with_traced_floats(setting.loss, dtype)
         self.optimiser = with_traced_floats(setting.optimiser, dtype)
-        data = setting.data()
-        reduced = setting.batch is None and setting.reduce
+        data, held_out = setting.data(), setting.held_out()
         self.data = cast(data, dtype)
-        self.statistics = cast(setting.net.statistics(data) if reduced else data, dtype)
-        self.seed, self.batch = setting.batch_seed, setting.batch
+        self.held_out = None if held_out is None else cast(held_out, dtype)
+        self.statistics = cast(setting.statistics(data), dtype)
+        self.batch, self.steps_per_epoch = setting.batch, setting.steps_per_epoch
         self.samples = setting.task.size or 0  # a population has none
 
     def initial(self) -> Params:
-        return cast(self.setting.initial(), self.setting.precision)
+        """The parameters at step 0, in the precision of the run."""
+        return cast(self.setting.initial_params(), self.setting.precision)
 
-    def orders(self, tick: int, n: int) -> np.ndarray:
-        """The permutations of n epochs, one row each."""
-        return np.stack([permutation(self.seed, tick + i, self.samples) for i in range(n)])
+    def orders(self, step: int, n: int) -> tuple[np.ndarray, int]:
+        """The orders of samples of all epochs that n steps from here touch, and the step within the first."""
+        epoch, first = divmod(step, self.steps_per_epoch)
+        epochs = -(-(first + n) // self.steps_per_epoch)
+        start = epoch + self.setting.first_epoch
+        return permutations(self.setting.batch_seed, start, epochs, self.samples), first
 
     @abstractmethod
     def start(self) -> Any: ...
 
     @abstractmethod
-    def advance(self, state: Any, tick: int, n: int, lr: float) -> tuple[Any, Any]:
-        """The state n ticks on, and an array of losses: one row a tick, one column a step within it.
+    def advance(self, state: Any, step: int, n: int, lr: float) -> tuple[Any, np.ndarray]:
+        """The state n steps on, and the loss before each of them.
 
-        A loss is taken before its step. The result does not depend on how a run is cut into calls.
+        The result does not depend on how a run is cut into calls.
         """
 
     @abstractmethod
-    def params(self, state: Any) -> Params: ...
+    def params(self, state: Any) -> Params:
+        """All parameters of the net in this state."""
 
     def loss(self, state: Any) -> float:
         """The loss on all data now."""
-        return float(full_loss(self.net, self.params(state), self.statistics))
+        return float(_full_loss(self.net, self.loss_of, self.params(state), self.statistics))
 
 
 def cast(tree, dtype):
     return jax.tree.map(lambda x: jnp.asarray(x, dtype), tree)
 
 
-full_loss = jax.jit(lambda net, params, statistics: net.loss(params, statistics))
+_full_loss = jax.jit(lambda net, loss, params, statistics: loss(net, params, statistics))

@@ -1,32 +1,31 @@
-"""The flow engine: dθ/dt = -∇L, times each parameter's rate, by an adaptive fifth-order solver (Tsit5). A tick lasts a
-time lr.
+"""The flow engine: gradient flow by an adaptive solver."""
 
-Each tick starts the solver anew from θ alone, so a run may be cut and resumed anywhere to the same bits.
-"""
+from typing import final
 
-import diffrax
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.engines.engine import Engine
-from saddlescope.engines.jax_loop import cast_floats
+from saddlescope.engines.engine import Engine, Stepper
+from saddlescope.optimisers import GradientFlow
 
 
 @eqx.filter_jit
-def flow(net, optimiser, statistics, params, losses, n, lr):
+def _flow(net, loss, optimiser, statistics, params, losses, n, lr):
+    import diffrax  # takes half a second
+
     def velocity(t, theta, _):
-        _, gradient = net.loss_and_gradient(theta, statistics)
-        still = {name: jnp.zeros_like(theta[name]) for name in net.frozen}
-        return {name: -net.rate(name) * g for name, g in gradient.items()} | still
+        _, gradient = loss.with_gradient(net, theta, statistics)
+        still = jax.tree.map(jnp.zeros_like, theta)
+        return net.merged(still, jax.tree.map(lambda g, rate: -rate * g, gradient, net.rates(gradient)))
 
     term = diffrax.ODETerm(velocity)
     controller = diffrax.PIDController(rtol=optimiser.rtol, atol=optimiser.atol)
 
-    def tick(i, state):
+    def step(i, state):
         params, losses = state
-        losses = losses.at[i, 0].set(net.loss(params, statistics))
+        losses = losses.at[i].set(loss(net, params, statistics))
         solution = diffrax.diffeqsolve(
             term, diffrax.Tsit5(), 0.0, lr, lr, params, stepsize_controller=controller, max_steps=100_000, throw=False
         )
@@ -34,18 +33,40 @@ def flow(net, optimiser, statistics, params, losses, n, lr):
         ok = solution.result == diffrax.RESULTS.successful
         return jax.tree.map(lambda y: jnp.where(ok, y[-1], jnp.nan), solution.ys), losses
 
-    return jax.lax.fori_loop(0, n, tick, (params, losses))
+    return jax.lax.fori_loop(0, n, step, (params, losses))
 
 
+@final
 class Flow(Engine):
+    """Gradient flow, dθ/dt = −∇L times each parameter's rate, by an adaptive fifth-order solver (Tsit5).
+
+    A step lasts a time `lr`. Each step starts the solver again from θ alone, so a run may be cut and resumed anywhere
+    to the same bits.
+    """
+
     name = "flow"
+    overhead = 2e6
+
+    def why_not(self, setting):
+        if not isinstance(setting.optimiser, GradientFlow):
+            return "it follows gradient flow alone: use GradientFlow(lr)"
+        return None
+
+    def begin(self, setting):
+        return FlowStepper(setting)
+
+
+class FlowStepper(Stepper):
+    """The solver of one run."""
 
     def start(self):
         return self.initial()
 
-    def advance(self, state, tick, n, lr):
-        lr, buffer = cast_floats((np.asarray(lr), np.zeros((self.longest, 1))), self.setting.precision)
-        state, losses = flow(self.net, self.optimiser, self.statistics, state, buffer, np.asarray(n), lr)
+    def advance(self, state, step, n, lr):
+        precision = self.setting.precision
+        buffer, lr = jnp.zeros(self.max_steps, precision), jnp.asarray(lr, precision)
+        parts = self.net, self.loss_of, self.optimiser, self.statistics
+        state, losses = _flow(*parts, state, buffer, jnp.asarray(n), lr)
         return state, np.asarray(losses[:n], float)
 
     def params(self, state):

@@ -1,86 +1,115 @@
-"""The JAX engine: any net, any optimiser, full batch or minibatch.
+"""The JAX engine: any net, any loss, any optimiser, full batch or minibatch.
 
-A whole call is one compiled loop with the number of ticks as data, so one compilation serves every length of call and
+A whole call is one compiled loop with the number of steps as data, so one compilation serves every length of call and
 the bits do not depend on where a run was cut.
 """
+
+from typing import final
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.engines.engine import Engine, cast
+from saddlescope.engines.engine import Engine, Stepper, cast
+from saddlescope.optimisers import GradientFlow
+
+ROWS = 2**20  # sample numbers that one call of minibatches takes along
 
 
-def descend(net, optimiser, lr, carry, batch):
+def _descend(net, loss, optimiser, lr, carry, batch):
     """One step: (params, optimiser's state) on one batch, and the loss before it."""
     params, memory = carry
-    loss, gradient = net.loss_and_gradient(params, batch)
-    direction, memory = optimiser.transform().update(gradient, memory, net.trained(params))
-    moved = {name: params[name] - lr * paced(d, net.rate(name)) for name, d in direction.items()}
-    return (params | moved, memory), loss
+    value, gradient = loss.with_gradient(net, params, batch)
+    trained = net.trained(params)
+    direction, memory = optimiser.transform().update(gradient, memory, trained)
+    moved = jax.tree.map(lambda p, d, rate: p - lr * _paced(d, rate), trained, direction, net.rates(trained))
+    return (net.merged(params, moved), memory), value
 
 
-def paced(direction, rate):
+def _paced(direction, rate):
     return direction if rate == 1 else rate * direction
 
 
 @eqx.filter_jit
-def full_batch(net, optimiser, statistics, carry, losses, n, lr):
+def _full_batch(net, loss, optimiser, statistics, carry, losses, n, lr):
     def step(i, state):
         carry, losses = state
-        carry, loss = descend(net, optimiser, lr, carry, statistics)
-        return carry, losses.at[i, 0].set(loss)
+        carry, value = _descend(net, loss, optimiser, lr, carry, statistics)
+        return carry, losses.at[i].set(value)
 
     return jax.lax.fori_loop(0, n, step, (carry, losses))
 
 
 @eqx.filter_jit
-def minibatch(net, optimiser, data, carry, losses, orders, n, lr, size):
-    """`orders` holds a permutation a tick; batches are consecutive slices of it, a short last one kept."""
-    whole, rest = divmod(orders.shape[1], size)
+def _minibatch(net, loss, optimiser, data, carry, losses, rows, short, rest, n, lr):
+    """`rows` holds the sample numbers of every step; of a `short` one, the last of its epoch, only `rest` count."""
 
-    def step(carry, rows):
-        return descend(net, optimiser, lr, carry, jax.tree.map(lambda a: a[rows], data))
+    def on(carry, samples):
+        return _descend(net, loss, optimiser, lr, carry, jax.tree.map(lambda a: a[samples], data))
 
-    def epoch(i, state):
+    def step(i, state):
         carry, losses = state
-        order = orders[i]
-        carry, row = jax.lax.scan(step, carry, order[: whole * size].reshape(whole, size))
-        if rest:
-            carry, last = step(carry, order[whole * size :])
-            row = jnp.append(row, last)
-        return carry, losses.at[i].set(row)
+        if rest == 0:
+            carry, value = on(carry, rows[i])
+        else:
+            carry, value = jax.lax.cond(short[i], lambda c: on(c, rows[i, :rest]), lambda c: on(c, rows[i]), carry)
+        return carry, losses.at[i].set(value)
 
-    return jax.lax.fori_loop(0, n, epoch, (carry, losses))
+    return jax.lax.fori_loop(0, n, step, (carry, losses))
 
 
-class JaxLoop(Engine):
+@final
+class Jax(Engine):
+    """The general engine: a loop compiled by JAX, for any net, loss and optimiser but gradient flow."""
+
     name = "jax"
+    overhead = 2e5
+
+    def why_not(self, setting):
+        if isinstance(setting.optimiser, GradientFlow):
+            return "gradient flow needs a solver: use Flow()"
+        return None
+
+    def begin(self, setting):
+        return JaxStepper(setting)
+
+
+class JaxStepper(Stepper):
+    """The JAX loop of one run."""
 
     def __init__(self, setting):
         super().__init__(setting)
-        steps = 1 if setting.batch is None else -(-setting.samples // setting.batch)
-        if setting.batch is not None:
-            self.longest = 64  # permutations are made beforehand, a tick each
-        self.buffer = jnp.zeros((self.longest, steps), setting.precision)
+        if self.batch is not None:
+            self.max_steps = max(1, min(1024, ROWS // self.batch))
+            self.rest = self.samples % self.batch
+        self.buffer = jnp.zeros(self.max_steps, setting.precision)
 
     def start(self):
         params = self.initial()
         memory = self.optimiser.transform().init(self.net.trained(params))
         return params, cast_floats(memory, self.setting.precision)
 
-    def advance(self, state, tick, n, lr):
-        ticks, lr = jnp.asarray(n), jnp.asarray(lr, self.setting.precision)  # a Python number would be compiled in
-        if self.setting.batch is None:
-            state, losses = full_batch(self.net, self.optimiser, self.statistics, state, self.buffer, ticks, lr)
+    def advance(self, state, step, n, lr):
+        steps, lr = jnp.asarray(n), jnp.asarray(lr, self.setting.precision)  # a Python number would be compiled in
+        parts = self.net, self.loss_of, self.optimiser
+        if self.batch is None:
+            state, losses = _full_batch(*parts, self.statistics, state, self.buffer, steps, lr)
         else:
-            orders = np.zeros((self.longest, self.samples), np.int32)
-            orders[:n] = self.orders(tick, n)
-            state, losses = minibatch(
-                self.net, self.optimiser, self.data, state, self.buffer, orders, ticks, lr, self.batch
-            )
+            rows, short = self.rows(step, n)
+            state, losses = _minibatch(*parts, self.data, state, self.buffer, rows, short, self.rest, steps, lr)
         return state, np.asarray(losses[:n], float)
+
+    def rows(self, step, n):
+        """The sample numbers of n steps, one row each, in a buffer of one size; and which steps are short ones."""
+        orders, first = self.orders(step, n)
+        size, each = self.batch, self.steps_per_epoch
+        padded = np.zeros((len(orders), each * size), np.int32)
+        padded[:, : self.samples] = orders
+        rows = np.zeros((self.max_steps, size), np.int32)
+        rows[:n] = padded.reshape(-1, size)[first : first + n]
+        last = (first + np.arange(self.max_steps)) % each == each - 1
+        return rows, last & (self.rest > 0)
 
     def params(self, state):
         return state[0]

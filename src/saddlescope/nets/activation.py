@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from saddlescope.errors import require
-from saddlescope.serialization.identity import Part, whole
+from saddlescope.serialization.part import Part, as_int
 
 
 class Activation(Part):
@@ -105,7 +105,7 @@ class OneMinusCos(Activation):
 class TanhTimes(Activation):
     """z^times tanh z: of order times + 1 at 0."""
 
-    times: int = eqx.field(default=1, static=True, converter=whole)
+    times: int = eqx.field(default=1, static=True, converter=as_int)
 
     def __check_init__(self):
         require(

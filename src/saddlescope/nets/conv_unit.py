@@ -12,14 +12,14 @@ import numpy as np
 from saddlescope.errors import require, require_kind
 from saddlescope.nets.activation import Activation, Identity
 from saddlescope.nets.unit import Unit
-from saddlescope.serialization.identity import whole
+from saddlescope.serialization.part import as_int
 
 
 @final
 class ConvUnit(Unit):
-    size: int = eqx.field(static=True, converter=whole)
+    size: int = eqx.field(static=True, converter=as_int)
     activation: Activation
-    stride: int | None = eqx.field(default=None, static=True, converter=whole)
+    stride: int | None = eqx.field(default=None, static=True, converter=as_int)
 
     def __check_init__(self):
         require_kind(self.activation, Activation, "`activation` must be one of saddlescope.nets, such as ReLU()")

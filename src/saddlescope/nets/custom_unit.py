@@ -13,13 +13,13 @@ import jax.numpy as jnp
 
 from saddlescope.errors import InvalidInput, require
 from saddlescope.nets.unit import Unit
-from saddlescope.serialization.identity import whole
+from saddlescope.serialization.part import as_int
 
 
 @final
 class CustomUnit(Unit):
     function: Callable = eqx.field(static=True)
-    weights_each: int | None = eqx.field(default=None, static=True, converter=whole)
+    weights_each: int | None = eqx.field(default=None, static=True, converter=as_int)
 
     def __check_init__(self):
         require(callable(self.function), f"`function` must be a function of (x, u); got {self.function!r}.")

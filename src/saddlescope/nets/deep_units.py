@@ -18,18 +18,17 @@ from saddlescope.nets.net import Net
 from saddlescope.nets.random_feature_net import check_sizes, sizes
 from saddlescope.nets.unit import Unit
 from saddlescope.nets.units import reduced
-from saddlescope.serialization.identity import whole
-from saddlescope.tasks.task import Moments
+from saddlescope.serialization.part import as_int
 
 
 @final
 class DeepUnits(Net):
-    units: int = eqx.field(static=True, converter=whole)
+    units: int = eqx.field(static=True, converter=as_int)
     unit: Unit
     hidden: tuple[int, ...] = eqx.field(static=True, converter=sizes)
     scale: float = eqx.field(converter=float)
     activation: Activation = eqx.field(default_factory=Identity)
-    skip: int = eqx.field(default=0, static=True, converter=whole)
+    skip: int = eqx.field(default=0, static=True, converter=as_int)
 
     def __check_init__(self):
         require_kind(self.unit, Unit, "`unit` must be one of saddlescope.nets, such as Neuron(ReLU())")
@@ -81,13 +80,11 @@ class DeepUnits(Net):
     def uses_moments(self):
         return self.unit.power is not None and isinstance(self.activation, Identity)
 
-    def loss(self, params, statistics):
-        if not isinstance(statistics, Moments):
-            return super().loss(params, statistics)
-        features = len(statistics.xx)
+    def moment_loss(self, params, moments):
+        features = len(moments.xx)
         first = self.unit.maps(params["u"], features).reshape(-1, features)
-        error = self.further(params, first.T).T - statistics.optimum
-        return statistics.floor + jnp.sum((error @ statistics.xx) * error)
+        error = self.further(params, first.T).T - moments.optimum
+        return moments.floor + jnp.sum((error @ moments.xx) * error)
 
     # ---- A layer as units of its own (Eq. 1): u_i what comes in, v_i what goes out. Not of a net with a skip. ----
 

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from saddlescope.errors import require
 from saddlescope.nets.unit import Unit
-from saddlescope.serialization.identity import whole
+from saddlescope.serialization.part import as_int
 
 
 def tokens(x, dimension):
@@ -46,8 +46,8 @@ def check_positive(**numbers):
 class LinearHead(Unit):
     """φ(X; K, Q) = (X Xᵀ / N) Kᵀ Q x_q, a row of D + 1. Quadratic in u; f = W z(X) with z = (X Xᵀ / N) ⊗ x_q."""
 
-    dimension: int = eqx.field(static=True, converter=whole)
-    rank: int = eqx.field(default=1, static=True, converter=whole)
+    dimension: int = eqx.field(static=True, converter=as_int)
+    rank: int = eqx.field(default=1, static=True, converter=as_int)
 
     def __check_init__(self):
         check_positive(dimension=self.dimension, rank=self.rank)
@@ -77,7 +77,7 @@ class LinearHead(Unit):
 class MergedHead(Unit):
     """φ(X; U) = (X Xᵀ / N) U x_q: key and query merged into one matrix, so that φ is linear in u (Section 7)."""
 
-    dimension: int = eqx.field(static=True, converter=whole)
+    dimension: int = eqx.field(static=True, converter=as_int)
 
     def __check_init__(self):
         check_positive(dimension=self.dimension)
@@ -104,7 +104,7 @@ class MergedHead(Unit):
 class SoftmaxHead(Unit):
     """φ(X; K, Q) = Σ_n softmax_n(x_qᵀ Qᵀ K X)_n X_n, the mean token at zero weights (Fig. 4A)."""
 
-    dimension: int = eqx.field(static=True, converter=whole)
+    dimension: int = eqx.field(static=True, converter=as_int)
 
     def __check_init__(self):
         check_positive(dimension=self.dimension)

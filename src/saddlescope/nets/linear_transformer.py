@@ -16,15 +16,15 @@ import numpy as np
 from saddlescope.errors import require
 from saddlescope.nets.heads import check_head, check_positive, context_and_query, outer_features
 from saddlescope.nets.net import Net
-from saddlescope.serialization.identity import whole
+from saddlescope.serialization.part import as_int
 from saddlescope.tasks.task import Moments, Samples
 
 
 @final
 class LinearTransformer(Net):
-    heads: int = eqx.field(static=True, converter=whole)
-    hidden: int = eqx.field(static=True, converter=whole)
-    dimension: int = eqx.field(static=True, converter=whole)
+    heads: int = eqx.field(static=True, converter=as_int)
+    hidden: int = eqx.field(static=True, converter=as_int)
+    dimension: int = eqx.field(static=True, converter=as_int)
     scale: float = eqx.field(converter=float)
 
     def __check_init__(self):
@@ -60,9 +60,7 @@ class LinearTransformer(Net):
         q = context_and_query(data.x, self.dimension)[1]
         return Moments.of(Samples(jnp.concatenate([q, outer_features(data.x, self.dimension)], axis=1), data.y))
 
-    def loss(self, params, statistics):
-        if not isinstance(statistics, Moments):
-            return super().loss(params, statistics)
+    def moment_loss(self, params, moments):
         c, W = self.parts(params)
-        error = jnp.concatenate([c[:-1], c @ W])[None] - statistics.optimum
-        return statistics.floor + jnp.sum((error @ statistics.xx) * error)
+        error = jnp.concatenate([c[:-1], c @ W])[None] - moments.optimum
+        return moments.floor + jnp.sum((error @ moments.xx) * error)

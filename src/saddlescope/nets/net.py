@@ -1,31 +1,31 @@
-"""What learns: a net draws its parameters, maps inputs to outputs, and has a squared loss.
-
-Loss without ½: L = ⟨|y - f(x)|²⟩ (simplicity paper, Eq. 64). A net that sees the data only through some statistics may
-say so: it then trains on those, at a cost that does not grow with the number of samples.
-"""
+"""The kind of all nets."""
 
 from abc import abstractmethod
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.errors import require
-from saddlescope.serialization.identity import Part
+from saddlescope.serialization.part import Part
 from saddlescope.tasks.task import Moments, Samples
 
-Params = dict[str, Any]
+Params = Any  # a pytree of arrays; our own nets have a dict of named arrays
 
 
 class Net(Part):
+    """What learns: a net draws its parameters and maps inputs to outputs.
+
+    A net of your own needs two methods, `init` and `__call__`. Its parameters may be any pytree of arrays: a dict of
+    named arrays, nested dicts, lists, an equinox module. `frozen` and `rate` go by the names of a dict.
+    """
+
     @abstractmethod
     def init(self, rng: np.random.Generator, inputs: int, outputs: int) -> Params:
         """The initial parameters in float64; `rng` is the only source of chance."""
 
     @abstractmethod
     def __call__(self, params: Params, x: jax.Array | np.ndarray) -> jax.Array:
-        """Outputs, one row a sample."""
+        """Outputs, one row per sample."""
 
     @property
     def frozen(self) -> frozenset[str]:
@@ -36,34 +36,40 @@ class Net(Part):
         """What the learning rate of a trained parameter is multiplied with."""
         return 1.0
 
-    @property
-    def fused(self) -> bool:
-        """Whether the fused kernel can train this net."""
-        return False
+    def parameter_count(self, inputs: int, outputs: int) -> int | None:
+        """How many numbers the parameters hold, without drawing them; None where the net does not say."""
+        return None
+
+    # ---- Trained parameters, apart from frozen ones ----
 
     def trained(self, params: Params) -> Params:
+        """The parameters that are trained."""
+        if not isinstance(params, dict):
+            return params
         return {name: value for name, value in params.items() if name not in self.frozen}
 
-    def loss_and_gradient(self, params: Params, statistics: Samples | Moments) -> tuple[jax.Array, Params]:
-        """The loss, and its gradient with respect to the trained parameters."""
-        return jax.value_and_grad(lambda trained: self.loss(params | trained, statistics))(self.trained(params))
+    def merged(self, params: Params, trained: Params) -> Params:
+        """All parameters, with these values of the trained ones."""
+        return params | trained if isinstance(params, dict) else trained
+
+    def rates(self, trained: Params) -> Params:
+        """The rate of every trained parameter, in the same tree."""
+        if not isinstance(trained, dict):
+            return jax.tree.map(lambda _: 1.0, trained)
+        pairs = ((name, value, self.rate(name)) for name, value in trained.items())
+        return {name: jax.tree.map(lambda _, r=rate: r, value) for name, value, rate in pairs}
+
+    # ---- What the squared error needs of the data ----
 
     @property
     def uses_moments(self) -> bool:
-        """Whether the net sees the data only through `statistics`, and so can train on population moments."""
+        """Whether squared error sees the data only through moments, so that the net can train on a population's."""
         return False
 
     def statistics(self, data: Samples | Moments) -> Samples | Moments:
-        """What the loss needs of the data. By default the samples themselves."""
+        """What squared error needs of the data. By default the samples themselves."""
         return data
 
-    def loss(self, params: Params, statistics: Samples | Moments) -> jax.Array:
-        """Mean over samples of the squared error, summed over outputs."""
-        assert isinstance(statistics, Samples)  # a population is refused when the setting is made
-        outputs = self(params, statistics.x)
-        require(
-            outputs.shape == statistics.y.shape,
-            f"{type(self).__name__} gave outputs of shape {outputs.shape} for targets of shape {statistics.y.shape}.",
-        )
-        residual = statistics.y - outputs
-        return jnp.mean(jnp.sum(residual**2, axis=-1))
+    def moment_loss(self, params: Params, moments: Moments) -> jax.Array:
+        """The squared error from moments, of a net that uses them."""
+        raise NotImplementedError

@@ -9,7 +9,7 @@ from typing import final
 
 import numpy as np
 
-from saddlescope.serialization.identity import Part
+from saddlescope.serialization.part import Part
 
 
 class Parameterisation(Part):

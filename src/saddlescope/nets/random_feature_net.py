@@ -15,14 +15,14 @@ from saddlescope.errors import InvalidInput, require, require_kind
 from saddlescope.nets.activation import Activation, LeakyReLU, ReLU, Sigmoid, Tanh
 from saddlescope.nets.net import Net
 from saddlescope.nets.parameterisation import Parameterisation, UniformFanIn
-from saddlescope.serialization.identity import whole
+from saddlescope.serialization.part import as_int
 
 
 def sizes(given):
     """Converter: a tuple of whole numbers."""
     if isinstance(given, str) or not np.iterable(given):
         raise InvalidInput(f"Ranks and widths are tuples with one number a block, such as (10, 10); got {given!r}.")
-    return tuple(whole(v) for v in given)
+    return tuple(as_int(v) for v in given)
 
 
 def check_sizes(name, given):
@@ -82,17 +82,6 @@ class RandomFeatureNet(Net):
     def rate(self, name):
         return self.parameterisation.rate(name[0], self.widths[int(name[1:])])
 
-    @property
-    def fused(self):
-        return (
-            self.trainable == "narrow"
-            and not self.residual
-            and isinstance(self.activation, ReLU | LeakyReLU)
-            and len({self.parameterisation.multiplier(w) for w in self.widths}) == 1
-            and len({self.rate(f"C{j}") for j in range(len(self.widths))}) == 1
-            and all(self.rate(f"c{j}") == 1 for j in range(len(self.widths)))
-        )
-
     def channels(self, params, x) -> list[jax.Array]:
         """The output of every block, one row a sample: the partials of the valleys paper."""
         h, outputs = x, []
@@ -109,7 +98,7 @@ class RandomFeatureNet(Net):
 
 def low_rank(rank, depth, width=1024, **more) -> RandomFeatureNet:
     """The valleys paper's net: `depth` hidden bottlenecks of one rank, every block of one width."""
-    rank, depth, width = whole(rank), whole(depth), whole(width)
+    rank, depth, width = as_int(rank), as_int(depth), as_int(width)
     require(
         type(depth) is int and 0 < depth <= 10_000,
         f"`depth` must be a positive whole number, at most 10,000; got {depth!r}.",

@@ -10,7 +10,7 @@ from abc import abstractmethod
 import jax
 import numpy as np
 
-from saddlescope.serialization.identity import Part
+from saddlescope.serialization.part import Part
 
 
 class Unit(Part):

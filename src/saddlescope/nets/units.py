@@ -17,7 +17,7 @@ from saddlescope.nets.activation import Identity
 from saddlescope.nets.net import Net
 from saddlescope.nets.neuron import Neuron
 from saddlescope.nets.unit import Unit
-from saddlescope.serialization.identity import whole
+from saddlescope.serialization.part import as_int
 from saddlescope.tasks.task import Moments, Samples
 
 
@@ -35,10 +35,10 @@ def reduced(unit, data):
 
 @final
 class Units(Net):
-    units: int = eqx.field(static=True, converter=whole)
+    units: int = eqx.field(static=True, converter=as_int)
     unit: Unit
     scale: float = eqx.field(converter=float)
-    rank: int = eqx.field(default=0, static=True, converter=whole)
+    rank: int = eqx.field(default=0, static=True, converter=as_int)
     spread: float = eqx.field(default=1.0, converter=float)
 
     def __check_init__(self):
@@ -74,11 +74,9 @@ class Units(Net):
     def statistics(self, data):
         return reduced(self.unit, data)
 
-    def loss(self, params, statistics):
-        if not isinstance(statistics, Moments):
-            return super().loss(params, statistics)
-        error = self.matrix(params, len(statistics.xx)) - statistics.optimum
-        return statistics.floor + jnp.sum((error @ statistics.xx) * error)
+    def moment_loss(self, params, moments):
+        error = self.matrix(params, len(moments.xx)) - moments.optimum
+        return moments.floor + jnp.sum((error @ moments.xx) * error)
 
     def matrix(self, params, features):
         """W of f = W z(x), output × feature, where the net is linear in features."""

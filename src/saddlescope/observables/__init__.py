@@ -1,5 +1,6 @@
 """What is read off a run."""
 
+from saddlescope.observables.accuracy import Accuracy
 from saddlescope.observables.effective_width import ByNorm, ByRank, ByRays, EffectiveWidth, WidthRule
 from saddlescope.observables.fit import Fit, TestError
 from saddlescope.observables.frequencies import ResidualAmplitudes, cosine_amplitudes, learned_since
@@ -7,7 +8,7 @@ from saddlescope.observables.gradient_noise import GradientNoise
 from saddlescope.observables.gradient_norm import GradientNorm
 from saddlescope.observables.learned import LearnedModes, LearnedSamples
 from saddlescope.observables.log_ratios import LogRatios, log_ratios, log_sizes
-from saddlescope.observables.loss import FullLoss
+from saddlescope.observables.loss import FullLoss, HeldOutLoss
 from saddlescope.observables.minima import MinimaCounts, MinimaRule, PaperMinima, ProminentMinima
 from saddlescope.observables.observable import Observable, Snapshot, measure
 from saddlescope.observables.parameters import Parameters
@@ -18,8 +19,8 @@ from saddlescope.observables.units import Balancedness, UnitDirections, UnitNorm
 from saddlescope.observables.weight_density import WeightDensity
 
 __all__ = [
-    "Balancedness", "ByNorm", "ByRank", "ByRays", "ChannelPartials", "EffectiveWidth", "Fit", "FullLoss",
-    "GradientNoise", "GradientNorm", "LearnedModes", "LearnedSamples", "LogRatios", "MinimaCounts", "MinimaRule",
+    "Accuracy", "Balancedness", "ByNorm", "ByRank", "ByRays", "ChannelPartials", "EffectiveWidth", "Fit", "FullLoss",
+    "GradientNoise", "GradientNorm", "HeldOutLoss", "LearnedModes", "LearnedSamples", "LogRatios", "MinimaCounts", "MinimaRule",
     "Observable", "PaperMinima", "Parameters", "ProminentMinima", "ResidualAmplitudes", "Sharpness", "SingularValues",
     "Snapshot", "SymmetryDefect", "TestError", "TopSingularValues", "UnitDirections", "UnitNorms", "WeightDensity",
     "WidthRule", "cosine_amplitudes", "learned_since", "log_ratios", "log_sizes", "measure", "odd_share",

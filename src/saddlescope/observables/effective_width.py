@@ -14,7 +14,7 @@ import numpy as np
 from saddlescope.errors import require
 from saddlescope.observables.observable import Observable
 from saddlescope.observables.units import unit_weights
-from saddlescope.serialization.identity import Part
+from saddlescope.serialization.part import Part
 
 
 class WidthRule(Part):

@@ -8,14 +8,14 @@ import numpy as np
 from saddlescope.errors import require
 from saddlescope.observables.observable import Observable
 from saddlescope.observables.readout import check_points, curve_of, grid, outputs
-from saddlescope.serialization.identity import whole
+from saddlescope.serialization.part import as_int
 
 
 @final
 class Fit(Observable):
     """The net's output over equally spaced points."""
 
-    points: int = eqx.field(default=500, static=True, converter=whole)
+    points: int = eqx.field(default=500, static=True, converter=as_int)
 
     name = "fit"
     axes = ("x",)
@@ -36,8 +36,8 @@ class TestError(Observable):
 
     __test__ = False  # not a test, whatever pytest thinks of the name
 
-    points: int = eqx.field(default=500, static=True, converter=whole)
-    seed: int | None = eqx.field(default=None, static=True, converter=whole)
+    points: int = eqx.field(default=500, static=True, converter=as_int)
+    seed: int | None = eqx.field(default=None, static=True, converter=as_int)
 
     name = "test_error"
     on_host = True

@@ -8,7 +8,7 @@ import numpy as np
 from saddlescope.errors import InvalidInput, require
 from saddlescope.observables.observable import Observable
 from saddlescope.observables.readout import check_points, curve_of, grid, outputs
-from saddlescope.serialization.identity import whole
+from saddlescope.serialization.part import as_int
 from saddlescope.tasks.cosines import Cosines
 
 
@@ -31,8 +31,8 @@ def learned_since(times, amplitudes, targets) -> np.ndarray:
 class ResidualAmplitudes(Observable):
     """Amplitude of target minus fit along each cosine of the target, or along frequencies 1 … `modes` if given."""
 
-    modes: int | None = eqx.field(default=None, static=True, converter=whole)
-    points: int = eqx.field(default=500, static=True, converter=whole)
+    modes: int | None = eqx.field(default=None, static=True, converter=as_int)
+    points: int = eqx.field(default=500, static=True, converter=as_int)
 
     name = "residual_amplitude"
     axes = ("frequency",)

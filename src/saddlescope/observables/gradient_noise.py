@@ -1,8 +1,4 @@
-"""Gradient noise: how much the gradients of single samples scatter about their mean, over the trained parameters.
-
-`gradient_noise_trace` is E|g_i - g|², `gradient_noise_signal` is |g|². A batch of B samples scatters by
-about trace / B; while that exceeds the signal, steps are mostly noise.
-"""
+"""Gradient noise: how much the gradients of single samples scatter about their mean."""
 
 from typing import final
 
@@ -13,15 +9,23 @@ import optax
 
 from saddlescope.errors import InvalidInput, require
 from saddlescope.observables.observable import Observable
-from saddlescope.serialization.identity import whole
+from saddlescope.serialization.part import as_int
 from saddlescope.tasks.task import Moments, Samples
 
 
 @final
 class GradientNoise(Observable):
-    """`together` samples are differentiated at once: it bounds memory, not the result."""
+    """How much the gradients g_i of single samples scatter about their mean g, over the trained parameters.
 
-    together: int = eqx.field(default=64, static=True, converter=whole)
+    `gradient_noise_trace` is E|g_i − g|², `gradient_noise_signal` is |g|². A batch of B samples scatters by
+    about trace / B; while that exceeds the signal, steps are mostly noise.
+
+    **Arguments:**
+
+    - `together`: how many samples are differentiated at once. It bounds memory, not the result.
+    """
+
+    together: int = eqx.field(default=64, static=True, converter=as_int)
 
     name = "gradient_noise"
 
@@ -32,13 +36,13 @@ class GradientNoise(Observable):
         )
 
     def __call__(self, snapshot):
-        net, params, data = snapshot.net, snapshot.params, snapshot.data
+        params, data = snapshot.params, snapshot.data
         if isinstance(data, Moments):
             raise InvalidInput("Gradient noise is between samples, but the task is a population; give it `samples`.")
-        mean = net.loss_and_gradient(params, data)[1]
+        mean = snapshot.gradient_at(params, data)
 
         def scatter(sample):
-            own = net.loss_and_gradient(params, Samples(*(v[None] for v in sample)))[1]
+            own = snapshot.gradient_at(params, Samples(*(v[None] for v in sample)))
             return optax.tree.norm(jax.tree.map(jnp.subtract, own, mean)) ** 2
 
         trace = jnp.mean(jax.lax.map(scatter, (data.x, data.y), batch_size=self.together))

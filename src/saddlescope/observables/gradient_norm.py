@@ -1,4 +1,4 @@
-"""The norm of the full gradient over all trained parameters."""
+"""The norm of the gradient."""
 
 from typing import final
 
@@ -9,7 +9,9 @@ from saddlescope.observables.observable import Observable
 
 @final
 class GradientNorm(Observable):
+    """|∇L|, the norm of the gradient of the loss on all data over all trained parameters."""
+
     name = "gradient_norm"
 
     def __call__(self, snapshot):
-        return optax.tree.norm(snapshot.net.loss_and_gradient(snapshot.params, snapshot.statistics)[1])
+        return optax.tree.norm(snapshot.gradient_at(snapshot.params))

@@ -13,7 +13,7 @@ import numpy as np
 from saddlescope.errors import require, require_kind
 from saddlescope.observables.observable import Observable
 from saddlescope.observables.readout import channels, check_points, grid
-from saddlescope.serialization.identity import Part, whole
+from saddlescope.serialization.part import Part, as_int
 
 
 class MinimaRule(Part):
@@ -67,7 +67,7 @@ class MinimaCounts(Observable):
     both: `prominent_minima_float64`."""
 
     rule: MinimaRule
-    points: int = eqx.field(default=1000, static=True, converter=whole)
+    points: int = eqx.field(default=1000, static=True, converter=as_int)
     precision: str = eqx.field(default="float64", static=True)
 
     axes = ("block",)

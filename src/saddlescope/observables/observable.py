@@ -7,31 +7,56 @@ from typing import Any, ClassVar
 import equinox as eqx
 import jax
 
+from saddlescope.losses.loss import Loss
 from saddlescope.nets.net import Net, Params
-from saddlescope.serialization.identity import Part
+from saddlescope.serialization.part import Part
 from saddlescope.tasks.task import Moments, Samples, Task
 
 
 class Snapshot(eqx.Module):
-    """One instant of a run. `statistics` is what the loss sees of the data; `data` is the data itself.
+    """One instant of a run, as an observable sees it.
 
     Seeds and budget are left out on purpose: all runs of one structure then share one compilation. The task is there
     for observables on the host alone.
+
+    **Arguments:**
+
+    - `net`, `loss`, `params`: what learns, what is lowered, and the parameters now.
+    - `statistics`: what the loss needs of the data: samples or moments.
+    - `data`: the data itself; `held_out`: samples that are not trained on, or None.
+    - `step`, `lr`: optimiser steps done, and the learning rate.
+    - `task`: what is learned.
     """
 
     net: Net
+    loss: Loss
     params: Params
     statistics: Samples | Moments
     data: Samples | Moments
-    tick: jax.Array
+    held_out: Samples | None
+    step: jax.Array
     lr: jax.Array
     task: Task | None = None
 
+    def loss_at(self, params: Params, statistics: Samples | Moments | None = None) -> jax.Array:
+        """The loss on all data, or on other samples, at some parameters."""
+        return self.loss(self.net, params, self.statistics if statistics is None else statistics)
+
+    def gradient_at(self, params: Params, statistics: Samples | Moments | None = None) -> Params:
+        """The gradient of the same, with respect to the trained parameters."""
+        return self.loss.with_gradient(self.net, params, self.statistics if statistics is None else statistics)[1]
+
 
 class Observable(Part):
-    """`name` is the variable in the results, `axes` its named axes.
+    """What is read off a run: a pure function of one instant to an array with named axes.
 
     Written in JAX it is compiled together with the others; one `on_host` is called as it is and may use numpy.
+
+    **Class attributes:**
+
+    - `name`: the variable in the results.
+    - `axes`: its named axes.
+    - `on_host`: whether it is called outside the compiled function.
     """
 
     name: ClassVar[str]
@@ -43,7 +68,7 @@ class Observable(Part):
         """The value; a dict of arrays becomes one variable a key, with axes of its own."""
 
 
-def flat(observe, values) -> dict[str, Any]:
+def _flat(observe, values) -> dict[str, Any]:
     """Names and arrays; an observable that gives a dict becomes one variable a key."""
     named = {}
     for o, value in zip(observe, values, strict=True):
@@ -52,7 +77,7 @@ def flat(observe, values) -> dict[str, Any]:
 
 
 @eqx.filter_jit
-def compiled(observe, snapshot):
+def _compiled(observe, snapshot):
     return tuple(o(snapshot) for o in observe)
 
 
@@ -60,5 +85,5 @@ def measure(observe: tuple[Observable, ...], snapshot: Snapshot) -> dict[str, An
     """All observables of one instant, by name."""
     in_jax = tuple(o for o in observe if not o.on_host)
     without_task = dataclasses.replace(snapshot, task=None)  # its numbers would be compiled in
-    found = dict(zip(in_jax, compiled(in_jax, without_task), strict=True)) if in_jax else {}
-    return flat(observe, [o(snapshot) if o.on_host else found[o] for o in observe])
+    found = dict(zip(in_jax, _compiled(in_jax, without_task), strict=True)) if in_jax else {}
+    return _flat(observe, [o(snapshot) if o.on_host else found[o] for o in observe])

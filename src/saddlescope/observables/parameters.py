@@ -1,23 +1,32 @@
-"""The trained parameters themselves, one variable a name: `param_u` with axes param_u_0, param_u_1, …
-
-`only` names those to keep where not all are wanted: the first layer of a deep net is a small part of it.
-"""
+"""The weights themselves."""
 
 from typing import final
 
 import equinox as eqx
+import jax
 
 from saddlescope.errors import require
+from saddlescope.initials.given import path_name
 from saddlescope.observables.observable import Observable
 
 
 @final
 class Parameters(Observable):
+    """The trained parameters, one variable per name: `param_u` with axes param_u_0, param_u_1, …
+
+    Parameters in a nested tree are named by their path, such as `param_layers.0.w`.
+
+    **Arguments:**
+
+    - `only`: the names to keep, where not all are wanted: the first layer of a deep net is a small part of it.
+    """
+
     only: tuple[str, ...] = eqx.field(default=(), static=True, converter=tuple)
     name = "param"
 
     def __call__(self, snapshot):
-        trained = snapshot.net.trained(snapshot.params)
+        paths = jax.tree_util.tree_flatten_with_path(snapshot.net.trained(snapshot.params))[0]
+        trained = {path_name(path): leaf for path, leaf in paths}
         require(
             set(self.only) <= set(trained),
             f"This net trains {', '.join(trained)}; there is no {', '.join(set(self.only) - set(trained))}.",

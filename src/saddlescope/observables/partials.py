@@ -8,7 +8,7 @@ import numpy as np
 from saddlescope.errors import require
 from saddlescope.observables.observable import Observable
 from saddlescope.observables.readout import channels, check_points, grid
-from saddlescope.serialization.identity import whole
+from saddlescope.serialization.part import as_int
 
 
 @final
@@ -16,7 +16,7 @@ class ChannelPartials(Observable):
     """One variable a block, `partial_0`, `partial_1`, …: points by channels. The last block is the output."""
 
     blocks: tuple[int, ...] | None = eqx.field(default=None, static=True)
-    points: int = eqx.field(default=500, static=True, converter=whole)
+    points: int = eqx.field(default=500, static=True, converter=as_int)
 
     name = "partial"
     on_host = True
@@ -47,7 +47,7 @@ def odd_share(f) -> np.ndarray:
 class SymmetryDefect(Observable):
     """The odd part's share of each channel's energy, one variable a block: `symmetry_defect_0`, …"""
 
-    points: int = eqx.field(default=500, static=True, converter=whole)
+    points: int = eqx.field(default=500, static=True, converter=as_int)
 
     name = "symmetry_defect"
     on_host = True

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from saddlescope.errors import InvalidInput, require
-from saddlescope.serialization.identity import with_traced_floats
+from saddlescope.serialization.part import with_traced_floats
 from saddlescope.tasks.curve import Curve
 from saddlescope.tasks.task import Moments
 

@@ -1,9 +1,4 @@
-"""Sharpness: the largest eigenvalue of the Hessian of the loss on all data, over the trained parameters.
-
-By Lanczos iteration on Hessian-vector products (matfree), in float64 whatever the training. Plain descent at rate lr is
-stable along a direction of curvature λ while λ < 2/lr: `sharpness_over_limit` is λ lr / 2, with λ that of the Hessian
-weighted by each parameter's own rate. Momentum β allows 1 + β times as much, clipping and Adam have no such limit.
-"""
+"""Sharpness: the largest eigenvalue of the Hessian."""
 
 from typing import final
 
@@ -15,12 +10,24 @@ from matfree import decomp
 
 from saddlescope.errors import require
 from saddlescope.observables.observable import Observable
-from saddlescope.serialization.identity import whole
+from saddlescope.serialization.part import as_int
 
 
 @final
 class Sharpness(Observable):
-    iterations: int = eqx.field(default=30, static=True, converter=whole)
+    """The largest eigenvalue λ of the Hessian of the loss on all data, over the trained parameters.
+
+    By Lanczos iteration on Hessian-vector products (matfree), in float64 whatever the training. Plain descent at
+    learning rate lr is stable along a direction of curvature λ while λ < 2/lr: `sharpness_over_limit` is λ lr / 2,
+    with λ that of the Hessian weighted by each parameter's own rate. Momentum β allows 1 + β times as much; clipping
+    and Adam have no such limit.
+
+    **Arguments:**
+
+    - `iterations`: steps of Lanczos' method.
+    """
+
+    iterations: int = eqx.field(default=30, static=True, converter=as_int)
 
     name = "sharpness"
 
@@ -31,20 +38,21 @@ class Sharpness(Observable):
         )
 
     def __call__(self, snapshot):
-        net, params, statistics = in_float64((snapshot.net, snapshot.params, snapshot.statistics))
+        parts = snapshot.net, snapshot.loss, snapshot.params, snapshot.statistics
+        net, loss, params, statistics = in_float64(parts)
         trained = net.trained(params)
         flat, restore = ravel_pytree(trained)
-        rates = ravel_pytree({name: jnp.full_like(v, net.rate(name)) for name, v in trained.items()})[0]
+        rates = ravel_pytree(jax.tree.map(jnp.full_like, trained, net.rates(trained)))[0]
 
         def gradient(theta):
-            return jax.grad(lambda t: net.loss(params | restore(t), statistics))(theta)
+            return jax.grad(lambda t: loss(net, net.merged(params, restore(t)), statistics))(theta)
 
         def product(v):
             return jax.jvp(gradient, (flat,), (v,))[1]
 
         steps = min(self.iterations, flat.size)
         top = weighted = top_eigenvalue(product, flat.size, steps)
-        if any(net.rate(name) != 1 for name in trained):
+        if any(rate != 1 for rate in jax.tree.leaves(net.rates(trained))):
             weighted = top_eigenvalue(lambda v: jnp.sqrt(rates) * product(jnp.sqrt(rates) * v), flat.size, steps)
         return {"top": top, "over_limit": weighted * snapshot.lr / 2}
 

@@ -13,7 +13,7 @@ from scipy.sparse.linalg import ArpackError, svds
 
 from saddlescope.errors import require
 from saddlescope.observables.observable import Observable
-from saddlescope.serialization.identity import whole
+from saddlescope.serialization.part import as_int
 
 SMALL = 100  # matrices with fewer rows or columns are decomposed whole
 
@@ -30,7 +30,7 @@ class SingularValues(Observable):
 class TopSingularValues(Observable):
     name = "top_singular_values"
     on_host = True
-    most: int = eqx.field(default=3, static=True, converter=whole)
+    most: int = eqx.field(default=3, static=True, converter=as_int)
 
     def __check_init__(self):
         require(

@@ -7,7 +7,7 @@ import numpy as np
 
 from saddlescope.errors import require
 from saddlescope.observables.observable import Observable
-from saddlescope.serialization.identity import whole
+from saddlescope.serialization.part import as_int
 
 
 @final
@@ -15,7 +15,7 @@ class WeightDensity(Observable):
     """Density in `bins` equal bins over [-limit, limit]; what lies outside is missing from its integral."""
 
     limit: float = eqx.field(converter=float)
-    bins: int = eqx.field(default=60, static=True, converter=whole)
+    bins: int = eqx.field(default=60, static=True, converter=as_int)
 
     name = "weight_density"
     on_host = True

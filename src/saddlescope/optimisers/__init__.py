@@ -5,7 +5,14 @@ from saddlescope.optimisers.gradient_descent import GradientDescent
 from saddlescope.optimisers.gradient_flow import GradientFlow
 from saddlescope.optimisers.norm_scaled import NormScaledDescent
 from saddlescope.optimisers.optimiser import Optimiser
-from saddlescope.optimisers.schedule import Constant, HalveOnStagnation, Schedule, StepDecay, StepDownOnStagnation
+from saddlescope.optimisers.schedule import (
+    Constant,
+    HalveOnStagnation,
+    Schedule,
+    StepDecay,
+    StepDownOnStagnation,
+    WarmUp,
+)
 from saddlescope.optimisers.stop import LearningRateBelow, LossBelow, StopRule
 
 __all__ = [
@@ -22,4 +29,5 @@ __all__ = [
     "StepDecay",
     "StepDownOnStagnation",
     "StopRule",
+    "WarmUp",
 ]  # fmt: skip

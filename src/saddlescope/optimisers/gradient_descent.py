@@ -7,7 +7,7 @@ import optax
 
 from saddlescope.errors import require
 from saddlescope.optimisers.optimiser import Optimiser, check_clip, check_lr, clipped
-from saddlescope.serialization.identity import maybe_float
+from saddlescope.serialization.part import maybe_float
 
 
 @final

@@ -6,7 +6,7 @@ from abc import abstractmethod
 import optax
 
 from saddlescope.errors import require
-from saddlescope.serialization.identity import Part
+from saddlescope.serialization.part import Part
 
 
 def check_lr(lr):

@@ -8,10 +8,18 @@ from typing import final
 import equinox as eqx
 
 from saddlescope.errors import require
-from saddlescope.serialization.identity import Part
+from saddlescope.serialization.part import Part
 
 
 class StopRule(Part):
+    """When a run ends before its budget. Asked at the ends of epochs (full batch: after every step), once the
+    schedule has spoken; one with `every_step` is asked after every optimiser step, with that step's loss alone."""
+
+    @property
+    def every_step(self) -> bool:
+        """Whether the rule is asked within an epoch."""
+        return False
+
     @abstractmethod
     def reached(self, lr: float, losses: Sequence[float]) -> bool: ...
 
@@ -26,7 +34,20 @@ class StopRule(Part):
 
 @final
 class LossBelow(StopRule):
+    """Stop when the loss falls below a level.
+
+    **Arguments:**
+
+    - `level`: the level.
+    - `within_epochs`: True looks at the loss of every minibatch step, False at the mean loss of each epoch.
+    """
+
     level: float = eqx.field(converter=float)
+    within_epochs: bool = eqx.field(default=False, static=True)
+
+    @property
+    def every_step(self):
+        return self.within_epochs
 
     def __check_init__(self):
         require(self.level > 0, f"The level to stop below must be positive; got {self.level}.")
@@ -44,6 +65,13 @@ class LossBelow(StopRule):
 
 @final
 class LearningRateBelow(StopRule):
+    """Stop when the learning rate falls below a level.
+
+    **Arguments:**
+
+    - `level`: the level.
+    """
+
     level: float = eqx.field(converter=float)
 
     def __check_init__(self):

@@ -7,17 +7,17 @@ import numpy as np
 
 from saddlescope.claims import tally
 from saddlescope.errors import InvalidInput, require
-from saddlescope.experiment import find, matching
 from saddlescope.report.record import recorded
 from saddlescope.results import Results
 from saddlescope.storage import result_folder as store
 from saddlescope.sweeps import grid
+from saddlescope.workflows.find import find, matching
 
 
 def overview(key, experiment, out, wide) -> str:
     """Two lines: key, title and place; then cost and verdicts. The titles stand in column `wide`."""
     costs = [f"{scale} {cost(recorded(key, scale))}" for scale in ("quick", "full")]
-    return f"{key:<{wide}}{experiment.title} ({experiment.where})\n{'':<{wide}}{', '.join(costs)}; {latest(key, out)}"
+    return f"{key:<{wide}}{experiment.title} ({experiment.source})\n{'':<{wide}}{', '.join(costs)}; {latest(key, out)}"
 
 
 def cost(record) -> str:
@@ -49,7 +49,7 @@ def describe_key(key, out) -> str:
     names = matching(key)
     require(len(names) == 1, f"`show` takes one experiment, {key!r} names {len(names)}: {', '.join(names)}.")
     experiment = find(names[0])
-    lines = [f"{names[0]}: {experiment.title} ({experiment.where})"]
+    lines = [f"{names[0]}: {experiment.title} ({experiment.source})"]
     for scale in ("full", "quick"):
         axes = {name: list(values) for name, values in getattr(experiment, scale).items()}
         lines.append(f"{scale}: {', '.join(f'{name} = {span(values)}' for name, values in axes.items())}")

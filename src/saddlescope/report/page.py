@@ -61,7 +61,7 @@ def page(key, experiment, scale, results, verdicts, tables, about, film=None) ->
     first = results.measured["setting"].values[0] if "setting" in results.measured else None
     facts = {**about["versions"], "git commit": about["git_commit"], "CPU seconds": round(about["cpu_seconds"], 1)}
     body = PAGE.substitute(
-        key=escape(key), title=escape(experiment.title), where=escape(experiment.where), scale=escape(scale),
+        key=escape(key), title=escape(experiment.title), where=escape(experiment.source), scale=escape(scale),
         runs=results.measured.sizes["run"], rows="".join(row(v) for v in verdicts), tables="".join(map(shown, tables)),
         provenance=escape(", ".join(f"{k} {v}" for k, v in facts.items())),
         film=moving(film) if film else "",

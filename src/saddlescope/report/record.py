@@ -4,7 +4,7 @@ import json
 from importlib import resources
 
 from saddlescope.claims import Verdict
-from saddlescope.experiment import find
+from saddlescope.workflows.find import find
 
 
 def recorded(key: str, scale: str) -> tuple[tuple[Verdict, ...], dict] | None:

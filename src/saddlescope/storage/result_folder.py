@@ -19,7 +19,7 @@ import xarray as xr
 from saddlescope.claims import Verdict
 from saddlescope.errors import InvalidInput, require
 from saddlescope.results import Results
-from saddlescope.serialization.identity import storable
+from saddlescope.serialization.to_json import storable
 from saddlescope.storage.files import write_bytes
 from saddlescope.storage.netcdf import Group, netcdf_file, read_netcdf
 from saddlescope.storage.provenance import provenance

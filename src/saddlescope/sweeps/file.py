@@ -31,7 +31,6 @@ from functools import partial
 from pathlib import Path
 
 from saddlescope.errors import InvalidInput, nearest, require
-from saddlescope.experiment import find, matching
 from saddlescope.papers.valleys._protocol import valleys
 from saddlescope.setting import Setting
 from saddlescope.sweeps import Plan, TrainJob, crossed, grid, only, zipped
@@ -39,6 +38,7 @@ from saddlescope.sweeps.axes import parse_values
 from saddlescope.sweeps.job import at
 from saddlescope.sweeps.setting_table import observable, written
 from saddlescope.training import SaveAt, every, log_spaced, on_cut
+from saddlescope.workflows.find import find, matching
 
 PROTOCOLS = {"valleys": valleys}
 BASES = ("experiment", "protocol", "setting")

@@ -1,45 +1,36 @@
-"""What is done at one point of a sweep: a setting trained and observed, what theory says of one, or a measurement that
-trains nothing.
+"""What is done at one point of a sweep.
 
 A job's name is its identity: the hash of what determines its numbers, what is kept of it, and the version of our
 arithmetic. Same name, same bits.
 """
 
-import hashlib
-import inspect
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
 
 import xarray as xr
 
-from saddlescope import numerics
 from saddlescope.errors import InvalidInput, reason_of, require
+from saddlescope.numerics import VERSION, reproducible
 from saddlescope.observables.observable import Observable
 from saddlescope.results import named
-from saddlescope.serialization.identity import content_hash, storable
+from saddlescope.serialization.to_json import code_identity, content_hash, storable
 from saddlescope.setting import Setting
 from saddlescope.sweeps.axes import spelled
 from saddlescope.sweeps.cost import work
+from saddlescope.theory.prediction import Prediction
 from saddlescope.training import SaveAt, train
 from saddlescope.training.checkpoint import record_form
 
 ALONE = SaveAt()  # the end and nothing else
-
-
-class Saying(Protocol):
-    """What theory offers: of a setting, variables as (axes, values)."""
-
-    def __call__(self, setting: Setting) -> Mapping[str, Any]: ...
-
-    def form(self) -> Any: ...
+PREDICTED = "predicted."  # before the names of what a conditional prediction says of a run
 
 
 class Job(ABC):
+    """What is done at one point, in a worker, and its name."""
+
     name: str
 
     @property
@@ -48,8 +39,8 @@ class Job(ABC):
         """How much there is to do, in arbitrary units: it orders jobs and shares out the time that is left."""
 
     @abstractmethod
-    def do(self, checkpoint: Path | None) -> xr.Dataset:
-        """The run. A long one keeps `checkpoint` up to date and goes on from it."""
+    def run(self, checkpoint: Path | None) -> xr.Dataset:
+        """Do it. A long job keeps `checkpoint` up to date and resumes from it."""
 
     def check_storable(self):  # noqa: B027
         """Refuse what cannot be kept in a folder."""
@@ -57,25 +48,46 @@ class Job(ABC):
 
 @dataclass(frozen=True)
 class TrainJob(Job):
+    """One setting, trained and observed.
+
+    **Arguments:**
+
+    - `setting`: what to train.
+    - `observe`, `save_at`, `per_step`: what to read off the run, and when, as of `train`.
+    - `predict`: conditional predictions, made from the run's saved weights.
+    """
+
     setting: Setting
     observe: tuple[Observable, ...] = ()
     save_at: SaveAt = ALONE
     per_step: bool = False
+    predict: tuple[Prediction, ...] = ()
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        kept = content_hash(record_form(self.observe, self.save_at, self.per_step))
-        return f"{self.setting.hash}-{kept[:8]}-v{numerics.VERSION}"
+        kept = record_form(self.observe, self.save_at, self.per_step)
+        said = [p.json_values() for p in self.predict]
+        return f"{self.setting.hash}-{content_hash([kept, said] if said else kept)[:8]}-v{VERSION}"
 
     @property
-    def work(self):
+    def work(self) -> float:
         return work(self.setting)
 
-    def do(self, checkpoint):
+    def run(self, checkpoint):
+        run = self.trained(checkpoint)
+        return run.assign(said_of(run, self.setting, self.predict))
+
+    def trained(self, checkpoint, keep_last: bool = False) -> xr.Dataset:
+        """The run alone."""
         return train(
-            self.setting, self.observe, self.save_at, checkpoint=checkpoint, keep_last=False, per_step=self.per_step,
+            self.setting,
+            self.observe,
+            self.save_at,
+            checkpoint=checkpoint,
+            keep_last=keep_last,
+            per_step=self.per_step,
             quiet=True,
-        )  # fmt: skip
+        )
 
     def check_storable(self):
         require(
@@ -83,21 +95,40 @@ class TrainJob(Job):
         )
 
 
+def said_of(run: xr.Dataset, setting: Setting, predictions) -> dict:
+    """What conditional predictions say of a run, under names of their own."""
+    from saddlescope.results import Run
+
+    found = {}
+    for prediction in predictions:
+        found |= prediction(setting, Run(run))
+    return {f"{PREDICTED}{name}": value for name, value in named(found).variables.items()}
+
+
 @dataclass(frozen=True)
 class PredictJob(Job):
+    """What theory says of a setting.
+
+    **Arguments:**
+
+    - `setting`: the setting.
+    - `predictions`: what is asked about it.
+    """
+
     setting: Setting
-    predictions: tuple[Saying, ...]
+    predictions: tuple[Prediction, ...]
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        said = [self.setting.hash, *(prediction.form() for prediction in self.predictions)]
-        return f"{content_hash(said)}-p-v{numerics.VERSION}"
+        said = [self.setting.hash, *(prediction.json_values() for prediction in self.predictions)]
+        return f"{content_hash(said)}-p-v{VERSION}"
 
     @property
-    def work(self):
+    def work(self) -> float:
         return 1.0
 
-    def do(self, checkpoint):
+    @reproducible()
+    def run(self, checkpoint):
         start, found = time.process_time(), {}
         for prediction in self.predictions:
             found |= prediction(self.setting)
@@ -106,28 +137,31 @@ class PredictJob(Job):
 
 @dataclass(frozen=True)
 class MeasureJob(Job):
+    """A measurement that trains nothing.
+
+    **Arguments:**
+
+    - `function`: gives numbers, and (axes, values), by name.
+    - `point`: its arguments.
+    """
+
     function: Callable
     point: tuple[tuple[str, object], ...]
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        what = [self.function.__module__, self.function.__qualname__, source_of(self.function)]
-        return f"{content_hash([what, [[k, repr(v)] for k, v in self.point]])}-m-v{numerics.VERSION}"
+        given = [[k, repr(v)] for k, v in self.point]
+        return f"{content_hash([code_identity(self.function), given])}-m-v{VERSION}"
 
     @property
-    def work(self):
+    def work(self) -> float:
         return 1.0
 
-    def do(self, checkpoint):
+    @reproducible()
+    def run(self, checkpoint):
         start = time.process_time()
         found = at(self.function, **dict(self.point))
         return named({**found, "cpu_seconds": time.process_time() - start})
-
-
-@cache
-def source_of(function):
-    """Of the whole file: a measurement may lean on anything in it."""
-    return hashlib.sha256(Path(inspect.getfile(function)).read_bytes()).hexdigest()
 
 
 def at(function, **point):

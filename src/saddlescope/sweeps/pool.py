@@ -16,8 +16,8 @@ import time
 from concurrent.futures import Executor, Future
 from multiprocessing.reduction import ForkingPickler
 
-from saddlescope import ONE_THREAD
 from saddlescope.errors import InvalidInput, require
+from saddlescope.numerics import ONE_THREAD
 from saddlescope.training.interrupt import LOOPING, STOP
 
 CANNOT_START = (

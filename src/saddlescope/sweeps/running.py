@@ -39,7 +39,7 @@ def sweep(
     record = observe, SaveAt() if save_at is None else save_at, per_step
     plan = Plan(title, points, partial(training, setting, *record))
     with nullcontext(executor) if executor is not None else make_executor(workers, plan) as hands:
-        return run_plan(plan, folder, hands, quiet)
+        return collect(run_plan(plan, folder, hands, quiet), plan.points)
 
 
 def training(setting, observe, save_at, per_step, point):
@@ -71,10 +71,8 @@ def processes(count: int):
         pool.stop()
 
 
-def run_plan(
-    plan: Plan, folder=None, executor: Executor | None = None, quiet=False, each=lambda run: run
-) -> xr.Dataset:
-    """Do all of a plan and put its runs, or what `each` leaves of one, together in the order of its points."""
+def run_plan(plan: Plan, folder=None, executor: Executor | None = None, quiet=False) -> list[xr.Dataset]:
+    """Do all that a plan asks for and is not there yet; its runs in the order of its points."""
     check_axes(plan)
     with kept(folder) as place:
         if folder is not None:
@@ -82,7 +80,7 @@ def run_plan(
             for name in place.failures().keys() & set(plan.names):  # a call that needs every run tries again
                 place.forget_failure(name)
         refuse_failures(conduct(plan, place, executor or SerialExecutor(), quiet=quiet))
-        return collect([each(place.read(name)) for name in plan.names], plan.points)
+        return [place.read(name) for name in plan.names]
 
 
 @contextmanager
@@ -101,7 +99,7 @@ def check_axes(plan: Plan):
     own = {o.name for o in job.observe} if isinstance(job, TrainJob) else set()
     for axis in plan.points[0] if plan.points else ():
         taken = axis in own or axis in NAMES or not WORD.fullmatch(axis)
-        require(not taken, f"An axis cannot be called {axis!r}: the results use that name, or it is no word.")
+        require(not taken, f"{axis!r} cannot be an axis name: it is reserved, or not a valid identifier.")
 
 
 def check_storable(plan: Plan):

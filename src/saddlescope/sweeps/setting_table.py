@@ -10,7 +10,7 @@ from functools import cache
 from saddlescope import nets, observables, optimisers, tasks
 from saddlescope.errors import InvalidInput, nearest, require
 from saddlescope.observables.observable import Observable
-from saddlescope.serialization.identity import Part
+from saddlescope.serialization.part import Part
 from saddlescope.setting import Setting
 
 KINDS = (tasks, nets, optimisers, observables)

@@ -48,11 +48,11 @@ def done(folder, job, name, point):
     folder.note("started", run=name)
     checkpoint = folder.partial(name) if folder.lasting else None
     try:
-        run = job.do(checkpoint)
+        run = job.run(checkpoint)
     except DamagedCheckpoint as error:
         folder.note("checkpoint set aside", run=name, reason=str(error))
         os.replace(folder.partial(name), folder.partial(name).with_suffix(".damaged"))
-        run = job.do(checkpoint)
+        run = job.run(checkpoint)
     single = {k: v.values.item() for k, v in run.variables.items() if k in ("cpu_seconds", "status") and v.ndim == 0}
     report = Report("done", cpu_seconds=float(single.get("cpu_seconds", 0)), status=str(single.get("status", "")))
     folder.write(name, run, point)

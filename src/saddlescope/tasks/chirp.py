@@ -6,7 +6,7 @@ import equinox as eqx
 import numpy as np
 
 from saddlescope.errors import require
-from saddlescope.serialization.identity import whole
+from saddlescope.serialization.part import as_int
 from saddlescope.tasks.curve import Curve
 
 
@@ -14,7 +14,7 @@ from saddlescope.tasks.curve import Curve
 class Chirp(Curve):
     f1: float = eqx.field(converter=float)
     f2: float = eqx.field(converter=float)
-    samples: int = eqx.field(static=True, converter=whole)
+    samples: int = eqx.field(static=True, converter=as_int)
     allow_aliasing: bool = eqx.field(default=False, static=True)
 
     def __check_init__(self):

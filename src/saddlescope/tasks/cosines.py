@@ -7,7 +7,7 @@ import equinox as eqx
 import numpy as np
 
 from saddlescope.errors import InvalidInput, require
-from saddlescope.serialization.identity import whole
+from saddlescope.serialization.part import as_int
 from saddlescope.tasks.curve import Curve
 
 
@@ -24,7 +24,7 @@ def numbers(given):
 @final
 class Cosines(Curve):
     frequencies: tuple[float, ...] = eqx.field(converter=numbers)
-    samples: int = eqx.field(static=True, converter=whole)
+    samples: int = eqx.field(static=True, converter=as_int)
     phases: tuple[float, ...] = eqx.field(default=(), converter=numbers)
     amplitudes: tuple[float, ...] = eqx.field(default=(), converter=numbers)
     allow_aliasing: bool = eqx.field(default=False, static=True)

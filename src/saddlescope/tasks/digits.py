@@ -11,7 +11,7 @@ import equinox as eqx
 import numpy as np
 
 from saddlescope.errors import require
-from saddlescope.serialization.identity import whole
+from saddlescope.serialization.part import as_int
 from saddlescope.tasks.datasets.mnist import COUNTS, load_mnist
 from saddlescope.tasks.task import Samples, Task
 
@@ -32,8 +32,8 @@ def all_images(dataset):
 
 @final
 class DigitPair(Task):
-    first: int = eqx.field(static=True, converter=whole)
-    second: int = eqx.field(static=True, converter=whole)
+    first: int = eqx.field(static=True, converter=as_int)
+    second: int = eqx.field(static=True, converter=as_int)
     dataset: str = eqx.field(default="mnist", static=True)
 
     def __check_init__(self):

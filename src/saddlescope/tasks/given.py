@@ -7,7 +7,7 @@ import equinox as eqx
 import numpy as np
 
 from saddlescope.errors import InvalidInput, require
-from saddlescope.serialization.identity import whole
+from saddlescope.serialization.part import as_int
 from saddlescope.tasks.curve import Curve
 from saddlescope.tasks.task import Samples, Task
 
@@ -20,7 +20,7 @@ class FunctionTask(Curve):
     """
 
     function: Callable = eqx.field(static=True)
-    samples: int = eqx.field(static=True, converter=whole)
+    samples: int = eqx.field(static=True, converter=as_int)
     allow_aliasing: bool = eqx.field(default=False, static=True)
 
     def __check_init__(self):

@@ -10,7 +10,7 @@ import equinox as eqx
 import numpy as np
 
 from saddlescope.errors import InvalidInput, require
-from saddlescope.serialization.identity import whole
+from saddlescope.serialization.part import as_int
 from saddlescope.tasks.task import Samples, Task
 
 
@@ -24,8 +24,8 @@ def numbers(given) -> tuple[float, ...]:
 @final
 class InContextRegression(Task):
     variances: tuple[float, ...] = eqx.field(converter=numbers)
-    context: int = eqx.field(static=True, converter=whole)
-    samples: int = eqx.field(static=True, converter=whole)
+    context: int = eqx.field(static=True, converter=as_int)
+    samples: int = eqx.field(static=True, converter=as_int)
 
     def __check_init__(self):
         require(

@@ -10,7 +10,7 @@ import equinox as eqx
 import numpy as np
 
 from saddlescope.errors import InvalidInput, require
-from saddlescope.serialization.identity import whole
+from saddlescope.serialization.part import as_int
 from saddlescope.tasks.task import Moments, Samples, Task
 
 Matrix = tuple[tuple[float, ...], ...]
@@ -30,7 +30,7 @@ def as_matrix(rows) -> Matrix:
 class LinearTeacher(Task):
     matrix: Matrix = eqx.field(converter=as_matrix)
     covariance: Matrix = eqx.field(converter=as_matrix)
-    samples: int | None = eqx.field(default=None, static=True, converter=whole)
+    samples: int | None = eqx.field(default=None, static=True, converter=as_int)
 
     def __check_init__(self):
         covariance, inputs = np.array(self.covariance), len(self.matrix[0])

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from saddlescope.serialization.identity import Part
+from saddlescope.serialization.part import Part
 
 
 class Samples(eqx.Module):
@@ -74,3 +74,7 @@ class Task(Part):
     @abstractmethod
     def data(self, rng: np.random.Generator) -> Samples | Moments:
         """The data in float64; `rng` is the only source of chance."""
+
+    def held_out(self, rng: np.random.Generator) -> Samples | None:
+        """Samples that are not trained on, in float64; None where the task has none."""
+        return None

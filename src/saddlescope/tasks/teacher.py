@@ -12,7 +12,7 @@ import equinox as eqx
 import numpy as np
 
 from saddlescope.errors import require
-from saddlescope.serialization.identity import whole
+from saddlescope.serialization.part import as_int
 from saddlescope.tasks.linear_teacher import Matrix, as_matrix
 from saddlescope.tasks.task import Moments, Samples, Task
 
@@ -21,7 +21,7 @@ from saddlescope.tasks.task import Moments, Samples, Task
 class Teacher(Task):
     activation: Callable
     directions: Matrix = eqx.field(converter=as_matrix)
-    samples: int | None = eqx.field(static=True, converter=whole)
+    samples: int | None = eqx.field(static=True, converter=as_int)
     split: bool = eqx.field(default=False, static=True)
 
     def __check_init__(self):

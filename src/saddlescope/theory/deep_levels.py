@@ -11,19 +11,19 @@ import equinox as eqx
 
 from saddlescope.errors import require
 from saddlescope.nets import DeepUnits, LinearTransformer
-from saddlescope.serialization.identity import whole
+from saddlescope.serialization.part import as_int
 from saddlescope.theory.narrow_levels import levels_of
 from saddlescope.theory.prediction import Prediction
 
 
 def table(widths):
-    return tuple(tuple(map(whole, row)) for row in widths)
+    return tuple(tuple(map(as_int, row)) for row in widths)
 
 
 @final
 class DeepLevels(Prediction):
     widths: tuple[tuple[int, ...], ...] = eqx.field(default=((1, 1), (2, 2)), static=True, converter=table)
-    tries: int = eqx.field(default=20, static=True, converter=whole)
+    tries: int = eqx.field(default=20, static=True, converter=as_int)
     size: float = eqx.field(default=0.7, converter=float)
 
     def __check_init__(self):

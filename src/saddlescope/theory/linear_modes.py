@@ -36,7 +36,7 @@ def linear_modes(setting) -> LinearModes:
         f"Mode {len(s)} has no correlation with the target (s = {s[-1]:.1e}), so it never escapes: "
         "give the task a teacher of full rank, or more samples than inputs.",
     )
-    start = setting.initial()
+    start = setting.initial_params()
     units = len(start["u"])
     require(
         units >= len(s), f"{units} unit{'s' * (units > 1)} cannot learn {len(s)} modes: give the net {len(s)} or more."

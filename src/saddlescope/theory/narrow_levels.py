@@ -13,16 +13,18 @@ import jax.numpy as jnp
 import numpy as np
 
 from saddlescope.errors import require
+from saddlescope.losses import squared_error
 from saddlescope.nets import Units
-from saddlescope.serialization.identity import content_hash, digest, whole
+from saddlescope.serialization.part import as_int
+from saddlescope.serialization.to_json import array_hash, content_hash
 from saddlescope.theory.prediction import Prediction
 from saddlescope.theory.relax import relax
 
 
 @final
 class NarrowLevels(Prediction):
-    widths: int = eqx.field(default=2, static=True, converter=whole)
-    tries: int = eqx.field(default=10, static=True, converter=whole)
+    widths: int = eqx.field(default=2, static=True, converter=as_int)
+    tries: int = eqx.field(default=10, static=True, converter=as_int)
     size: float = eqx.field(default=0.7, converter=float)
 
     def __check_init__(self):
@@ -43,7 +45,7 @@ def narrow(net, units, scale=1.0):
 def levels_of(nets, statistics, inputs, outputs, tries):
     """The loss of zero weights, then the least loss of each net."""
     zero = nets[0].init(np.random.default_rng(0), inputs, outputs)
-    first = float(nets[0].loss({name: 0 * jnp.asarray(w) for name, w in zero.items()}, statistics))
+    first = float(squared_error(nets[0], {name: 0 * jnp.asarray(w) for name, w in zero.items()}, statistics))
     rest = [lowest(net, statistics, inputs, outputs, tries) for net in nets]
     return {"plateau_level": ("stage", np.minimum.accumulate([first, *rest]))}
 
@@ -53,7 +55,7 @@ KNOWN: dict[str, float] = {}  # runs on one population, or on the same points, s
 
 def lowest(net, statistics, inputs, outputs, tries):
     """The least loss that a net relaxes to, of so many random starts, the same for all runs."""
-    seen = [net.form(), inputs, outputs, tries, *map(digest, jax.tree.leaves(statistics))]
+    seen = [net.json_values(), inputs, outputs, tries, *map(array_hash, jax.tree.leaves(statistics))]
     if (key := content_hash(seen)) not in KNOWN:
         rng = np.random.default_rng(0)
         KNOWN[key] = min(relax(net, alive(net.init(rng, inputs, outputs)), statistics)[1] for _ in range(tries))

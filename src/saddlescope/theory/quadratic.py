@@ -107,7 +107,7 @@ class QuadraticDrops(Prediction):
     """The first drop of a quadratic net from its initial draw: the unit with the least t_∞."""
 
     def __call__(self, setting):
-        steps = explosion_steps(setting, setting.initial())
+        steps = explosion_steps(setting, setting.initial_params())
         return {"explosion_step": ("unit", steps), "first_drop_step": ("first", np.array([steps.min()]))}
 
 

@@ -12,6 +12,8 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from scipy.optimize import minimize
 
+from saddlescope.losses import squared_error
+
 TRUST, LONGEST = 0.1, 0.5  # of the weights' norm: the first step, and any
 PATIENCE = 10  # steps without a smaller gradient
 
@@ -20,7 +22,7 @@ PATIENCE = 10  # steps without a smaller gradient
 def curvature(net, params, statistics):
     """Loss, gradient and Hessian in the parameters as one row."""
     flat, restore = ravel_pytree(params)
-    loss = lambda p: net.loss(restore(p), statistics)  # noqa: E731
+    loss = lambda p: squared_error(net, restore(p), statistics)  # noqa: E731
     return loss(flat), jax.grad(loss)(flat), jax.hessian(loss)(flat)
 
 

@@ -24,7 +24,7 @@ from saddlescope.theory.prediction import Prediction
 class OrthogonalPoints(Prediction):
     def __call__(self, setting):
         lr, (x, y) = plain_descent(setting), orthogonal_points(setting)
-        start = setting.initial()
+        start = setting.initial_params()
         length, strength = np.linalg.norm(x, axis=1), np.abs(y)
         along = start["u"] @ (x.T / length)  # unit × point
         c = np.where(along > 0, (start["v"] * np.sign(y) + along) / 2, 0)

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from saddlescope.errors import require
+from saddlescope.losses import squared_error
 from saddlescope.theory.relax import curvature
 
 FLAT = 1e-7  # of the largest eigenvalue
@@ -46,10 +47,10 @@ def saddle(net, params, statistics) -> Saddle:
 def perturbed(net, point, unit, statistics, rng, size=1e-2, draws=64):
     """The point with one unit's weights moved a little, as it lowers the loss most among random draws; and that loss.
     Where it is lower than at a fixed point, that is no minimum, whatever the Hessian says."""
-    loss = eqx.filter_jit(net.loss)
+    loss = eqx.filter_jit(squared_error)
     point = jax.tree.map(jnp.asarray, point)
     moves = [{n: size * rng.standard_normal(w.shape[1]) for n, w in point.items()} for _ in range(draws)]
     moved = [{n: w.at[unit].add(move[n]) for n, w in point.items()} for move in moves]
-    losses = [float(loss(params, statistics)) for params in moved]
+    losses = [float(loss(net, params, statistics)) for params in moved]
     best = int(np.argmin(losses))
     return moved[best], losses[best]

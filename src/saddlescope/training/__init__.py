@@ -1,19 +1,18 @@
-"""From a setting to measurements: one driver, several engines."""
+"""From a setting to measurements: one driver, whatever the engine."""
 
-from saddlescope.training.driver import engine_for, train
-from saddlescope.training.flow_gap import flow_gap
-from saddlescope.training.save_at import SaveAt, every, log_spaced, on_cut
-from saddlescope.training.saved import observe_checkpoint, observe_saved, snapshot_at
+from saddlescope.training.driver import train
+from saddlescope.training.save_at import SaveAt, every, every_epoch, log_spaced, log_spaced_epochs, on_cut
+from saddlescope.training.saved import observe_at, observe_checkpoint, observe_saved
 
 __all__ = [
     "SaveAt",
-    "engine_for",
     "every",
-    "flow_gap",
+    "every_epoch",
     "log_spaced",
+    "log_spaced_epochs",
+    "observe_at",
     "observe_checkpoint",
     "observe_saved",
     "on_cut",
-    "snapshot_at",
     "train",
 ]

@@ -15,60 +15,60 @@ from saddlescope.training.history import History
 
 class DamagedCheckpoint(InvalidInput):
     def __init__(self, path, why):
-        super().__init__(f"The checkpoint {path} is damaged ({why}); delete it to start anew.")
+        super().__init__(f"The checkpoint {path} is damaged ({why}); delete it to start again.")
 
 
 def record_form(observe, save_at, per_step=False):
     """What is kept of a run besides its losses, as plain JSON values."""
-    return [[o.form() for o in observe], asdict(save_at), per_step]
+    return [[o.json_values() for o in observe], asdict(save_at), per_step]
 
 
-def identity(run):
+def _identity(run):
     """What must agree for a resume to give the same bits and the same record."""
     record = record_form(run.observe, run.save_at, run.per_step)
-    return json.dumps([run.setting.hash, run.engine.name, numerics.VERSION, *record])
+    return json.dumps([run.setting.hash, run.setting.engine.name, numerics.VERSION, *record])
 
 
 def write_checkpoint(path, run):
     leaves = {f"state.{i}": np.asarray(x) for i, x in enumerate(jax.tree.leaves(run.state))}
-    write_checked(path, leaves | run.history.arrays(), {"who": identity(run)})
+    write_checked(path, leaves | run.history.arrays(), {"who": _identity(run)})
 
 
 def read_checkpoint(path, run):
     """State and history, or None where there is no file yet."""
     if not Path(path).exists():
         return None
-    arrays, about = read_arrays(path)
+    arrays, about = _read_arrays(path)
     require(
-        about.get("who") == identity(run),
+        about.get("who") == _identity(run),
         f"The checkpoint {path} belongs to another setting, engine or record; give each run its own file.",
     )
-    state, history = restored(path, arrays, run.state)
-    if history.tick > run.setting.budget:
+    state, history = _restored(path, arrays, run.state)
+    if history.step > run.setting.budget:
         raise DamagedCheckpoint(path, "it is beyond the end of the run")
     return state, history
 
 
-def read_instant(path, setting, engine):
+def read_instant(path, setting, stepper):
     """State and history of a setting's checkpoint, whatever it observed."""
     require(Path(path).exists(), f"There is no checkpoint {path}.")
-    arrays, about = read_arrays(path)
+    arrays, about = _read_arrays(path)
     try:
-        known = json.loads(about["who"])[:3] == [setting.hash, engine.name, numerics.VERSION]
+        known = json.loads(about["who"])[:3] == [setting.hash, setting.engine.name, numerics.VERSION]
     except BROKEN:
         known = False
     require(known, f"The checkpoint {path} belongs to another setting, engine or version.")
-    return restored(path, arrays, engine.start())
+    return _restored(path, arrays, stepper.start())
 
 
-def read_arrays(path):
+def _read_arrays(path):
     try:
         return read_checked(path)
     except Damaged as error:
         raise DamagedCheckpoint(path, error) from None
 
 
-def restored(path, arrays, template):
+def _restored(path, arrays, template):
     """State and history from a checkpoint's arrays, if they have the shapes of this run's."""
     leaves, tree = jax.tree.flatten(template)
     try:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from saddlescope.claims import judge
 from saddlescope.errors import InvalidInput, require
-from saddlescope.experiment import find, matching
 from saddlescope.figures import save_figure, save_movie, style
 from saddlescope.report.page import contents, page
 from saddlescope.storage.provenance import provenance
@@ -27,6 +26,7 @@ from saddlescope.storage.result_folder import (
     write_bytes,
 )  # fmt: skip
 from saddlescope.tables import WAYS, runs_table
+from saddlescope.workflows.find import find, matching
 
 UNDER_WAY = ".runs"  # what an experiment has done so far; it goes on from there, and they go when it is finished
 
@@ -64,7 +64,7 @@ def run_to_folder(key, scale, axes, out, workers=1, quiet=False, movie=False, re
     results = experiment.run({**getattr(experiment, scale), **axes}, workers, quiet, folder / UNDER_WAY)
     trained, own = trained_seconds(results), time.process_time() - cpu
     about = {
-        "key": key, "scale": scale, "title": experiment.title, "where": experiment.where,
+        "key": key, "scale": scale, "title": experiment.title, "where": experiment.source,
         "runs": results.measured.sizes["run"], "wall_seconds": time.perf_counter() - wall,
         "cpu_seconds": own + trained if workers > 1 else max(own, trained),  # of runs done before a stop as well
     }  # fmt: skip

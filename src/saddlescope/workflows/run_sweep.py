@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 from saddlescope.errors import InvalidInput, reason_of, require
-from saddlescope.experiment import find, matching
 from saddlescope.report.sweep_folder import SHOWN
 from saddlescope.storage.result_folder import make_folder
 from saddlescope.sweeps import Folder, Plan, TrainJob
@@ -16,6 +15,7 @@ from saddlescope.sweeps.file import is_sweep_file, read_sweep, sweep_name
 from saddlescope.sweeps.running import check_axes, check_storable, processes
 from saddlescope.sweeps.scheduler import Tally, conduct
 from saddlescope.training.driver import Run
+from saddlescope.workflows.find import find, matching
 
 OUT = "saddlescope-results"
 

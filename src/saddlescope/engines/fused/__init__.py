@@ -1,4 +1,4 @@
-"""The fused kernel: forward, backward, clipping and update of whole epochs of a random-feature net in one call."""
+"""The fused kernel: forward, backward, clipping and update of many steps of a random-feature net in one call."""
 
 from saddlescope.engines.fused.engine import Fused
 

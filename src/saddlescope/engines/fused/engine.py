@@ -1,83 +1,45 @@
-"""The fused engine: the kernel under the driver. It gives and takes ordinary parameters of the net."""
+"""The fused engine: when the kernel fits. The kernel itself is loaded when a run begins."""
 
-import sys
-import threading
-
-import numpy as np
+from typing import final
 
 from saddlescope.engines.engine import Engine
-from saddlescope.engines.fused.kernel import train_epochs
-from saddlescope.engines.fused.packing import Packed
-
-MESSAGE = "saddlescope: compiling the training kernel for {} (once on this machine, some 15 seconds) …"
-compiled: set[str] = set()
+from saddlescope.losses import SquaredError
+from saddlescope.nets import LeakyReLU, RandomFeatureNet, ReLU
+from saddlescope.optimisers import GradientDescent
 
 
-def compile_kernel(precision):
-    """Compile or load from the cache on disk, before a run is timed; what takes long is said."""
-    if precision in compiled:
-        return
-    notice = threading.Timer(1.0, lambda: print(MESSAGE.format(precision), file=sys.stderr, flush=True))
-    notice.start()
-    try:
-        tiny = Packed((1, 1), (1,), 1, precision)
-        run_kernel(tiny, np.zeros((1, 1)), np.zeros((1, 1)), np.zeros((0, 1), np.int64), 1, 0.0)
-    finally:
-        notice.cancel()
-    compiled.add(precision)
-
-
-def run_kernel(packed, x, y, orders, batch, lr, rate=1.0, momentum=0.0, clip=np.inf, slope=0.0, multiplier=1.0):
-    """The losses before each step, one row an epoch; the packed parameters move on."""
-    number, dtype = packed.dtype.type, packed.dtype
-    losses = np.zeros((len(orders), -(-orders.shape[1] // batch)))
-    factors = (number(v) for v in (lr, rate, momentum, clip, slope, multiplier))
-    train_epochs(x.astype(dtype), y.astype(dtype), orders, losses, *factors, *packed.arrays())
-    return losses
-
-
+@final
 class Fused(Engine):
+    """The compiled kernel of low-rank random-feature nets: minibatch descent on the squared error, near the
+    machine's limit, with or without momentum and clipping."""
+
     name = "fused"
-    longest = 256  # epochs in one call
+    overhead = 2e4
 
-    def __init__(self, setting):
-        super().__init__(setting)
-        net, task, optimiser = setting.net, setting.task, setting.optimiser
-        compile_kernel(setting.precision)
-        self.x, self.y = np.asarray(self.data.x), np.asarray(self.data.y)
-        self.dims = net.dims(task.inputs, task.outputs)
-        self.packed = Packed(self.dims, net.widths, setting.batch, setting.precision)
-        self.fixed = {name: np.asarray(v) for name, v in self.initial().items() if name in net.frozen}
-        self.packed.freeze(self.fixed)
-        self.held = None  # the state that `packed` holds now
-        self.options = dict(
-            rate=net.rate("C0"), momentum=optimiser.momentum or 0.0, slope=getattr(net.activation, "slope", 0.0),
-            clip=np.inf if optimiser.clip is None else optimiser.clip,
-            multiplier=net.parameterisation.multiplier(net.widths[0]),
-        )  # fmt: skip
+    def why_not(self, setting):
+        if not _fits_net(setting.net):
+            return "it trains random-feature nets of (leaky) ReLU with frozen rank → width maps and one multiplier"
+        if not isinstance(setting.optimiser, GradientDescent):
+            return "it knows gradient descent, with or without momentum and clipping"
+        if not isinstance(setting.loss, SquaredError):
+            return "it knows the squared error alone"
+        return "it trains in batches: give `batch` and `epochs`" if setting.batch is None else None
 
-    def start(self):
-        trained = {name: np.asarray(v) for name, v in self.setting.net.trained(self.initial()).items()}
-        moving = self.setting.optimiser.momentum is not None
-        return trained, {name: np.zeros_like(v) for name, v in trained.items()} if moving else {}
+    def begin(self, setting):
+        from saddlescope.engines.fused.stepper import FusedStepper
 
-    def advance(self, state, tick, n, lr):
-        if self.held is not state:
-            self.packed.set(*state)
-        self.held = None  # until the kernel is done: an interrupted call leaves half a state behind
-        losses = run_kernel(self.packed, self.x, self.y, self.orders(tick, n), self.batch, lr, **self.options)
-        self.held = self.packed.get(bool(state[1]))
-        return self.held, losses
+        return FusedStepper(setting)
 
-    def params(self, state):
-        return self.fixed | state[0]
 
-    def loss(self, state):
-        """In plain numpy: a compilation for each shape would cost more than most runs."""
-        params, h = self.params(state), self.x
-        with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges is a result
-            for j in range(len(self.dims) - 1):
-                z = h @ params[f"A{j}"].T + params[f"b{j}"]
-                z = np.where(z > 0, z, self.options["slope"] * z)
-                h = params[f"c{j}"] + self.options["multiplier"] * (z @ params[f"C{j}"].T)
-            return float(np.mean(np.sum((self.y - h) ** 2, axis=1)))
+def _fits_net(net):
+    if not isinstance(net, RandomFeatureNet):
+        return False
+    blocks = range(len(net.widths))
+    return (
+        net.trainable == "narrow"
+        and not net.residual
+        and isinstance(net.activation, ReLU | LeakyReLU)
+        and len({net.parameterisation.multiplier(w) for w in net.widths}) == 1
+        and len({net.rate(f"C{j}") for j in blocks}) == 1
+        and all(net.rate(f"c{j}") == 1 for j in blocks)
+    )

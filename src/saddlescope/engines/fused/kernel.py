@@ -111,22 +111,22 @@ def compiled_with(source):
     """The kernel; `source` is part of its key in the cache on disk, being a variable of its closure."""
 
     @njit(cache=True, **OPTIONS)
-    def train_epochs(
-        x, y, order, losses, lr, rate, momentum, clip, slope, m, dims, A, b, C, c, dC, dc, vC, vc, H, G, T, Z, D, sums,
+    def train_steps(
+        x, y, order, first, losses, lr, rate, momentum, clip, slope, m, dims, A, b, C, c, dC, dc, vC, vc, H, G, T, Z, D, sums,
         gram, square,
     ):  # fmt: skip
-        """One epoch a row of `order`, in batches of len(sums), the last one short. losses[epoch, step] is the mean
-        squared error before that step. `rate` multiplies the learning rate of C. C is updated when the next step reads
-        it, so there is one turn more than steps, which only updates."""
+        """One step per entry of `losses`, from step `first` of the first row of `order` on: batches of len(sums), the
+        last of an epoch short. losses[k] is the mean squared error before that step. `rate` multiplies the learning
+        rate of C. C is updated when the next step reads it, so there is one turn more than steps, which only updates."""
         source  # noqa: B018
         J, size, panels = len(A), len(sums), b.shape[1]
         A, b, C, c, dC, dc, vC, vc = view(A), view(b), view(C), view(c), view(dC), view(dc), view(vC), view(vc)
         H, G, T, Z, D = view(H), view(G), view(T), view(Z), view(D)
         sums, gram, square = view(sums), view(gram), view(square)
-        steps, before, scale = losses.shape[1], 0, m
-        for turn in range(len(order) * steps + 1):
-            epoch, start = turn // steps, turn % steps * size
-            bs = min(size, order.shape[1] - start) if epoch < len(order) else 0
+        steps, before, scale = (order.shape[1] + size - 1) // size, 0, m
+        for turn in range(len(losses) + 1):
+            epoch, start = (first + turn) // steps, (first + turn) % steps * size
+            bs = min(size, order.shape[1] - start) if turn < len(losses) else 0
             for s in range(bs):
                 for k in range(dims[0]):
                     write(H, (0, s, k), x[order[epoch, start + s], k])
@@ -145,7 +145,7 @@ def compiled_with(source):
                     g = 2 * m * error / bs
                     write(G, (J, s, i), g)
                     write(T, (J, i, s), g)
-            losses[epoch, turn % steps] = loss / bs
+            losses[turn] = loss / bs
             norm = m * 0
             for j in range(J - 1, -1, -1):
                 norm += backward(bs, j, panels, slope, m, dims, A, C, dC, dc, G, T, Z, D, sums, gram, square)
@@ -158,7 +158,7 @@ def compiled_with(source):
                     write(c, (j, i), read(c, (j, i)) - lr * v)
             before = bs
 
-    return train_epochs
+    return train_steps
 
 
-train_epochs = compiled_with(fingerprint())
+train_steps = compiled_with(fingerprint())

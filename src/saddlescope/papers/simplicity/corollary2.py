@@ -88,7 +88,7 @@ def draw(results):
 
 experiment = Experiment(
     title="Units embedded in several layers at once",
-    where="Corollary 2, F.4",
+    source="Corollary 2, F.4",
     measure=measure,
     full=dict(kind=WAYS, seed=range(10)),
     quick=dict(kind=WAYS, seed=range(1)),

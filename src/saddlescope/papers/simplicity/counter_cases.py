@@ -53,7 +53,7 @@ def draw(results):
 
 experiment = Experiment(
     title="Where one unit suffices there is no saddle on the way",
-    where="Section 7, App. A.1",
+    source="Section 7, App. A.1",
     setting=setting,
     full=dict(case=CASES, seed=range(5), samples=(8192,)),
     quick=dict(case=CASES, seed=range(1), samples=(1024,)),

@@ -123,7 +123,7 @@ def draw(results):
 
 experiment = Experiment(
     title="The largest start grows away from the rest",
-    where="Eq. 15, 16; Section 5.2",
+    source="Eq. 15, 16; Section 5.2",
     measure=measure,
     full=dict(p=(1, 2, 3, 4), seed=range(50)),
     quick=dict(p=(1, 2, 3), seed=range(3)),

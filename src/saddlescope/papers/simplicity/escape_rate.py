@@ -82,7 +82,7 @@ def draw(results):
 
 experiment = Experiment(
     title="The saddle gives the rate of escape",
-    where="a prediction of ours, on Section 5",
+    source="a prediction of ours, on Section 5",
     measure=measure,
     full=dict(panel=NAMES, seed=range(5)),
     quick=dict(panel=("B", "D"), seed=range(1)),

@@ -59,7 +59,7 @@ HEADS = (
 )
 experiment = Experiment(
     title="One unit, then two, in six architectures",
-    where="Fig. 1 B–G",
+    source="Fig. 1 B–G",
     setting=setting,
     full=dict(panel=NAMES, seed=range(20)),
     quick=dict(panel=("B", "C", "D", "G"), seed=range(1)),

@@ -80,7 +80,7 @@ def draw(results):
 COMMUTE = {"target": "identity", "data": "population"}
 experiment = Experiment(
     title="Two directions, two drops",
-    where="Fig. 1B",
+    source="Fig. 1B",
     setting=setting,
     full=dict(target=TARGETS, data=("population", "draw"), seed=range(20)),
     quick=dict(target=TARGETS, data=("population", "draw"), seed=range(2)),

@@ -37,7 +37,7 @@ def draw(results):
 
 experiment = Experiment(
     title="Two points, two rays, two drops",
-    where="Fig. 1D",
+    source="Fig. 1D",
     setting=setting,
     full=dict(seed=range(20)),
     quick=dict(seed=range(2)),

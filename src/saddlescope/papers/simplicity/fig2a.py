@@ -104,13 +104,13 @@ def draw(results):
 LINEAR, ATTENTION = {"net": "linear"}, {"net": "attention"}
 experiment = Experiment(
     title="More units: little in linear nets, shorter plateaus in attention",
-    where="Fig. 2A",
+    source="Fig. 2A",
     setting=setting,
     full=dict(
         net=WIDTHS, units=sorted({h for widths in WIDTHS.values() for h in widths}), seed=range(40), samples=(8192,)
     ),
     quick=dict(net=WIDTHS, units=(3, 5, 100), seed=range(1), samples=(1024,)),
-    among=" or ".join(
+    where=" or ".join(
         f"(net == '{net}' and units in {widths} and seed < {SEEDS[net]})" for net, widths in WIDTHS.items()
     ),
     predict=lambda net, units, seed, samples: (LinearLevels(),) if net == "linear" else (),

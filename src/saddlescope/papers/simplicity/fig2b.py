@@ -52,7 +52,7 @@ def draw(results):
 
 experiment = Experiment(
     title="Singular values closer together shorten the plateaus",
-    where="Fig. 2B",
+    source="Fig. 2B",
     setting=setting,
     full=dict(net=("linear", "attention"), kappa=KAPPAS, seed=range(10), samples=(8192,)),
     quick=dict(net=("linear", "attention"), kappa=(0.0, 1.0), seed=range(1), samples=(1024,)),

@@ -131,7 +131,7 @@ def claims_of(spread):
 
 experiment = Experiment(
     title="Near a manifold, away from saddles",
-    where="Fig. 2C",
+    source="Fig. 2C",
     setting=setting,
     full=dict(spread=SPREADS, rank=range(4), seed=range(10)),
     quick=dict(spread=("0.7",), rank=range(4), seed=range(1)),

@@ -81,7 +81,7 @@ def draw(results):
 
 experiment = Experiment(
     title="Larger initial weights shorten the plateaus",
-    where="Fig. 2D",
+    source="Fig. 2D",
     setting=setting,
     full=dict(scale=SCALES, seed=range(10)),
     quick=dict(scale=(1e-6, 1e-3, 1e-1), seed=range(1)),

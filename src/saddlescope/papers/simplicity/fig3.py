@@ -15,6 +15,7 @@ from saddlescope.claims import CheckResult, Claim, mostly
 from saddlescope.engines.jax_loop import JaxLoop, minibatch
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE
+from saddlescope.losses import squared_error
 from saddlescope.nets import Identity, Neuron, ReLU, Units
 from saddlescope.observables.singular_values import top_singular_values
 from saddlescope.optimisers import GradientDescent
@@ -57,7 +58,7 @@ def measure(pair, net, seed, dataset, units, steps):
 
 @eqx.filter_jit
 def loss_on(net, params, data):
-    return net.loss(params, data)
+    return squared_error(net, params, data)
 
 
 def stretches(setting, steps):
@@ -163,11 +164,11 @@ def draw(results):
 
 experiment = Experiment(
     title="Two kinds of digits, one direction after the other",
-    where="Fig. 3",
+    source="Fig. 3",
     measure=measure,
     full=dict(pair=PAIRS, net=NETS, seed=range(3), dataset=("mnist",), units=(1000,), steps=(1200,)),
     quick=dict(pair=("0/1", "3/5"), net=NETS, seed=range(1), dataset=("small",), units=(50,), steps=(1500,)),
-    needs=needs,
+    check_available=needs,
     draw=draw,
     claims=(
         Claim("The intermediate plateau is longer for digits that are harder to tell apart.", "S41 · Fig. 3",

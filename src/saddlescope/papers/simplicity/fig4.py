@@ -130,7 +130,7 @@ def only(*panels):
 
 experiment = Experiment(
     title="Other activations, by their order at zero",
-    where="Fig. 4 B–H",
+    source="Fig. 4 B–H",
     setting=setting,
     full=dict(panel=NAMES, seed=range(5), samples=(8192,), faster=(False,)),
     quick=dict(panel=("B", "D", "F"), seed=range(1), samples=(256,), faster=(True,)),

@@ -47,7 +47,7 @@ def draw(results):
 
 experiment = Experiment(
     title="Softmax attention, scaled down",
-    where="Fig. 4A",
+    source="Fig. 4A",
     setting=setting,
     full=dict(seed=range(5), samples=(512,), steps=(20_000,)),
     quick=dict(seed=range(1), samples=(64,), steps=(1500,)),

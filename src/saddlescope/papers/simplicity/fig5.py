@@ -155,11 +155,11 @@ CLOSER = {
 }
 experiment = Experiment(
     title="Deep nets: one effective unit, then two",
-    where="Fig. 5",
+    source="Fig. 5",
     setting=setting,
     full=dict(panel=NAMES, seed=range(20), samples=(SAMPLES,), smaller=(1, SMALLER)),
     quick=dict(panel=("A", "C"), seed=range(1), samples=(SAMPLES,), smaller=(1,)),
-    among="smaller == 1 or (panel != 'E' and seed < 10)",  # E is slow, and as Fig. 1F
+    where="smaller == 1 or (panel != 'E' and seed < 10)",  # E is slow, and as Fig. 1F
     save_at=save_at,
     predict=predict,
     observe=observe,

@@ -154,7 +154,7 @@ LINEAR, RELU = {"units": "linear"}, {"units": "relu"}
 ONE_GROWS = "Two skipped layers stay as they began. A single one grows with the others, to a third of the first layer."
 experiment = Experiment(
     title="Nets that skip more layers learn faster",
-    where="Fig. 6",
+    source="Fig. 6",
     setting=setting,
     full=dict(units=ACTIVATIONS, net=NETS, seed=range(5)),
     quick=dict(units=("linear",), net=[net for net in NETS if net != "no skip"], seed=range(1)),

@@ -76,7 +76,7 @@ def draw(results):
 
 experiment = Experiment(
     title="Descent tends to the flow, at first order",
-    where="Section 2",
+    source="Section 2",
     measure=measure,
     full=dict(lr=RATES, seed=range(10)),
     quick=dict(lr=RATES, seed=range(1)),

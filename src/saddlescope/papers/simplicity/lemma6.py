@@ -15,6 +15,7 @@ import numpy as np
 from saddlescope.claims import CheckResult, Claim, counted
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
+from saddlescope.losses import squared_error
 from saddlescope.nets import linear_units
 from saddlescope.tasks import Moments
 from saddlescope.theory import LinearFixedPoints
@@ -42,7 +43,7 @@ def measure(inputs, seed, starts):
         "in_spans": sum(points.outside(p, chosen) < SAME for p, chosen in known),
         "found_by_search": len({chosen for _, chosen in known}),
         "maps_seen": (("rank",), maps_by_rank([p["v"].T @ p["u"] for p in (*fixed, *found)])),
-        "level_gap": max(abs(float(net.loss(p, moments)) / points.level(()) - points.level(c) / points.level(()))
+        "level_gap": max(abs(float(squared_error(net, p, moments)) / points.level(()) - points.level(c) / points.level(()))
                          for p, c in known) if known else np.nan,
     } | ({"loose_gradient": loose(moments, points, rng)} if inputs > OUTPUTS else {})  # fmt: skip
 
@@ -140,7 +141,7 @@ def draw(results):
 SQUARE = {"inputs": OUTPUTS}
 experiment = Experiment(
     title="All fixed points of a linear net",
-    where="Lemma 6, Remark 2",
+    source="Lemma 6, Remark 2",
     measure=measure,
     full=dict(inputs=(3, 5), seed=range(10), starts=(STARTS,)),
     quick=dict(inputs=(3, 5), seed=range(1), starts=(6,)),

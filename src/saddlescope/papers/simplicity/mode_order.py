@@ -69,7 +69,7 @@ def draw(results):
 
 experiment = Experiment(
     title="The order of modes: by s, not by what they explain",
-    where="a prediction of ours, on Lemma 6",
+    source="a prediction of ours, on Lemma 6",
     measure=measure,
     full=dict(seed=range(50)),
     quick=dict(seed=range(3)),

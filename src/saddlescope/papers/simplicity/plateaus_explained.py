@@ -211,7 +211,7 @@ VISITED = (
 )  # fmt: skip
 experiment = Experiment(
     title="Every plateau explained: which saddle, how near, until when",
-    where="Sections 3–5; predictions of ours",
+    source="Sections 3–5; predictions of ours",
     measure=measure,
     full=dict(panel=ALL, seed=range(10)),
     quick=dict(panel=("B", "G"), seed=range(1)),

@@ -157,7 +157,7 @@ def draw(results):
 BOTH = {"signs": "both"}
 experiment = Experiment(
     title="One unit explodes, the others stay small",
-    where="Proposition 5",
+    source="Proposition 5",
     measure=measure,
     full=dict(dimension=(2, 3, 5), signs=("both", "one", "tied"), seed=range(10)),
     quick=dict(dimension=(2, 3), signs=("both",), seed=range(1)),

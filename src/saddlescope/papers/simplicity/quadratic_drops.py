@@ -77,7 +77,7 @@ def draw(results):
 
 experiment = Experiment(
     title="Drops of a quadratic net from an integral",
-    where="a prediction of ours, on Proposition 5",
+    source="a prediction of ours, on Proposition 5",
     measure=measure,
     full=dict(seed=range(20), scale=SCALES),
     quick=dict(seed=range(2), scale=(0.005,)),

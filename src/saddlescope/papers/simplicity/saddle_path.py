@@ -101,7 +101,7 @@ def draw(results):
 
 experiment = Experiment(
     title="From saddle to saddle by breaking one constraint",
-    where="Section 4",
+    source="Section 4",
     measure=measure,
     full=dict(panel=PANELS, width=(0, 1), seed=range(5)),
     quick=dict(panel=("B", "G"), width=(0, 1), seed=range(1)),

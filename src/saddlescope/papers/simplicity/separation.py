@@ -14,6 +14,7 @@ from saddlescope.claims import Claim, counted, rated
 from saddlescope.experiment import Experiment
 from saddlescope.explanations import rule_for
 from saddlescope.figures import BLUE, ORANGE
+from saddlescope.losses import squared_error
 from saddlescope.nets import Units
 from saddlescope.observables import ByNorm, Parameters
 from saddlescope.papers.simplicity import fig5
@@ -36,7 +37,7 @@ def save_at(panel, seed):
     return every(steps // 1000, steps)
 
 
-def digest(run, made):
+def analyse(run, made):
     """Directions of the first layer on the middle plateau, and how many units hold its weight; NaN without one."""
     unit = getattr(made.net, "unit", None)
     p = properties(unit, made.task.inputs) if unit is not None else None
@@ -54,7 +55,7 @@ def cut(run, made):
     """How much the last loss rises, over the first, when all but the largest fifth of the units are cut."""
     end = {name: run[f"param_{name}"].values[-1] for name in ("u", "v")}
     large = np.argsort(-(end["u"] ** 2).sum(1) - (end["v"] ** 2).sum(1))[: made.net.units // 5]
-    left = float(made.net.loss({name: w[large] for name, w in end.items()}, made.net.statistics(made.data())))
+    left = float(squared_error(made.net, {name: w[large] for name, w in end.items()}, made.net.statistics(made.data())))
     return (left - float(run.loss[-1])) / float(run.loss[0])
 
 
@@ -135,13 +136,13 @@ CUT = (
 )
 experiment = Experiment(
     title="Directions or units take turns, by the order of φ",
-    where="Section 5, Section 7, App. C",
+    source="Section 5, Section 7, App. C",
     setting=setting,
     full=dict(panel=(*TWO, *DEEP), seed=range(10)),
     quick=dict(panel=("1B", "1G", "5A", "5F"), seed=range(1)),
     save_at=save_at,
     observe=(Parameters(),),
-    digest=digest,
+    analyse=analyse,
     draw=draw,
     claims=(
         Claim("Two layers: order one has distributed features, order two localised ones.", "S49 · App. C", predicted,

@@ -85,7 +85,7 @@ def draw(results):
 
 experiment = Experiment(
     title="A plateau that sits at no level of Lemma 6",
-    where="Lemma 6; ours",
+    source="Lemma 6; ours",
     setting=setting,
     full=dict(scale=SCALES, seed=range(10)),
     quick=dict(scale=(1e-8, 1e-3), seed=range(1)),

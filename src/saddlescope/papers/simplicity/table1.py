@@ -170,11 +170,11 @@ def draw(results):
 
 experiment = Experiment(
     title="What governs the plateaus on pairs of digits",
-    where="Table 1",
+    source="Table 1",
     measure=measure,
     full=dict(pair=PAIRS, seed=range(3), dataset=("mnist",), units=(1000,)),
     quick=dict(pair=("0/1", "3/5"), seed=range(1), dataset=("small",), units=(50,)),
-    needs=needs,
+    check_available=needs,
     draw=draw,
     tables=tables,
     claims=(

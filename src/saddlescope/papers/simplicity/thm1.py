@@ -95,7 +95,7 @@ def draw(results):
 
 experiment = Experiment(
     title="A narrow net's fixed point in a wider net",
-    where="Theorem 1",
+    source="Theorem 1",
     measure=measure,
     full=dict(unit=UNITS, kind=KINDS, seed=range(20)),
     quick=dict(unit=FEW, kind=KINDS, seed=range(1)),

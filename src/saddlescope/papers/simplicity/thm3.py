@@ -98,7 +98,7 @@ def draw(results):
 
 experiment = Experiment(
     title="Relations between units that descent preserves",
-    where="Theorem 3",
+    source="Theorem 3",
     measure=measure,
     full=dict(unit=UNITS, kind=KINDS, seed=range(20)),
     quick=dict(unit=("linear", "relu", "quadratic", "sigmoid", "tanh"), kind=KINDS, seed=range(1)),

@@ -104,7 +104,7 @@ def draw(results):
 
 experiment = Experiment(
     title="The top directions grow first",
-    where="Theorem 4",
+    source="Theorem 4",
     measure=measure,
     full=dict(values=VALUES, what=SMALL, seed=range(20)),
     quick=dict(values=VALUES, what=SMALL, seed=range(1)),

@@ -49,7 +49,7 @@ def spikes(loss) -> list[tuple[float, int, int]]:
     return found
 
 
-def digest(run, setting):
+def analyse(run, setting):
     """Counts of dips and jumps, and the curve thinned for drawing: the least and largest of each stretch."""
     loss = run.loss.values
     found = spikes(loss)

@@ -33,7 +33,7 @@ def setting_at(rank):
     return setting
 
 
-def digest(run, setting):
+def analyse(run, setting):
     """How it ended, in a few numbers and words."""
     target = setting.task.target(np.linspace(-1, 1, OBSERVE[1].points))
     plateau = first_below(run, LEFT * float(np.var(target)))

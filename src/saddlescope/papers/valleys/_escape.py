@@ -30,7 +30,7 @@ def escape_run(lr, bs, seed, clip=1.0, width=1024, L=3):
     )  # fmt: skip
 
 
-def digest(run, setting):
+def analyse(run, setting):
     """The epochs after which the loss lies below each threshold, or all epochs of the run and the mark `censored`."""
     loss, found = run.loss.values, {"epochs": run.sizes["epoch"], "last_loss": run.loss.values[-1]}
     for word, level in THRESHOLDS.items():

@@ -13,7 +13,7 @@ from saddlescope.papers.valleys._protocol import Name
 from saddlescope.papers.valleys._run_figure import draw_run
 from saddlescope.results import Results, Run, collect, each_run
 from saddlescope.storage.result_folder import make_folder, save_results, seal, unseal, write_bytes
-from saddlescope.training import log_spaced, on_cut, train
+from saddlescope.training import log_spaced_epochs, on_cut, train
 
 CHECKPOINT = "checkpoint.npz"
 
@@ -29,7 +29,7 @@ def train_to_folder(setting, out, quiet=False):
     folder = folder_for(out, setting)
     make_folder(folder)
     observe = (TestError(), FullLoss(), Fit(), ChannelPartials(points=201), ResidualAmplitudes())
-    save_at = log_spaced(40, setting.budget) | on_cut(after=10)
+    save_at = log_spaced_epochs(40, setting.epochs) | on_cut(after=10)
     run = train(setting, observe, save_at, checkpoint=folder / CHECKPOINT, quiet=quiet)
     summary = summed_up(run, setting)
     unseal(folder)

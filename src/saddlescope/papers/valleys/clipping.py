@@ -24,7 +24,7 @@ def setting(clip, factor, bs, seed, width):
     return valleys(factor, 64 * factor, bs, 6, rank=5, seed=seed, clip=CLIPS[clip], width=width)
 
 
-def digest(run, setting):
+def analyse(run, setting):
     target = setting.task.target(np.linspace(-1, 1, fit.points))
     fitted = setting.task.data(None).y[:, 0]  # a constant is fitted on the grid of training
     level = float(np.mean(run.fit.values[-1])) if run.sizes["saved"] else np.nan
@@ -91,12 +91,12 @@ def draw(results):
 
 experiment = Experiment(
     title="Clipping and the median",
-    where="a question of ours, on App. C.5",
+    source="a question of ours, on App. C.5",
     setting=setting,
     full=dict(clip=CLIPS, factor=(2, 3), bs=(1, 4, 16), seed=range(5), width=(1024,)),
     quick=dict(clip=CLIPS, factor=(2,), bs=(1, 16), seed=range(3), width=(32,)),
     observe=(TestError(), fit),
-    digest=digest,
+    analyse=analyse,
     draw=draw,
     tables=tables,
     claims=(

@@ -93,11 +93,11 @@ def tables(results):
 
 experiment = Experiment(
     title="How the escape from the first plateau scales",
-    where="a question of ours, beside Fig. 6",
+    source="a question of ours, beside Fig. 6",
     setting=setting,
     full=dict(clip=CLIPS, lr=RATES, bs=BATCHES, seed=range(5), width=(1024,)),
     quick=dict(clip=CLIPS, lr=(1e-2, 5e-3), bs=(4, 16), seed=range(1), width=(64,)),
-    digest=escape.digest,
+    analyse=escape.analyse,
     draw=draw,
     tables=tables,
     claims=(

@@ -107,7 +107,7 @@ NOISE = (
 )
 experiment = Experiment(
     title="Loss and fit around learning-rate cuts",
-    where="Fig. 1",
+    source="Fig. 1",
     setting=setting,
     full=dict(L=(2, 3), seed=range(5), width=(WIDE,)),
     quick=dict(L=(2,), seed=range(1), width=(128,)),

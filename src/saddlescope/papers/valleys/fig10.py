@@ -45,11 +45,11 @@ def draw(results):
 
 experiment = Experiment(
     title="Adam's loss curves of four settings",
-    where="Fig. 10",
+    source="Fig. 10",
     setting=setting,
     full=dict(name=NAMES, seed=range(5), lr=(1e-4,), width=(1024,), budget=(10_000,)),
     quick=dict(name=NAMES, seed=range(1), lr=(0.02,), width=(32,), budget=(700,)),
-    digest=adam.digest,
+    analyse=adam.analyse,
     draw=draw,
     claims=(
         Claim("The loss shows large spikes, dips and jumps back, in each of the four settings.", "V27 · Fig. 10",

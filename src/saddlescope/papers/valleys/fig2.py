@@ -86,7 +86,7 @@ def draw(results):
 
 experiment = Experiment(
     title="Channel partials before and after learning-rate cuts",
-    where="Fig. 2",
+    source="Fig. 2",
     setting=setting,
     full=dict(seed=range(5), width=(WIDE,)),
     quick=dict(seed=range(1), width=(64,)),

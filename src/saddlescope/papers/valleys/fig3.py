@@ -18,7 +18,7 @@ from saddlescope.optimisers import GradientDescent
 from saddlescope.setting import Setting
 from saddlescope.statistics import rank_correlation
 from saddlescope.tasks import cosine
-from saddlescope.training import every
+from saddlescope.training import every_epoch
 
 EPOCHS, CONSTANT = 2000, 0.5  # the best constant's loss
 
@@ -106,11 +106,11 @@ def draw(results):
 
 experiment = Experiment(
     title="Log-ratios of channels over training",
-    where="Fig. 3",
+    source="Fig. 3",
     setting=setting,
     full=dict(seed=range(5), width=(1024,), samples=(5000,)),
     quick=dict(seed=range(1), width=(64,), samples=(640,)),
-    save_at=every(20, EPOCHS),
+    save_at=every_epoch(20, EPOCHS),
     observe=(LogRatios(),),
     draw=draw,
     claims=(

@@ -75,11 +75,11 @@ def more_symmetric_than_at_first(results):
 
 experiment = Experiment(
     title="Symmetry of channels: low-rank, all maps trained, true MLP",
-    where="Fig. 5",
+    source="Fig. 5",
     setting=setting,
     full=dict(net=WORDS, seed=range(5), f1=(36,), width=(1024,), samples=(4000,), epochs=(1500, 3000)),
     quick=dict(net=WORDS, seed=range(1), f1=(3,), width=(48,), samples=(1000,), epochs=(100,)),
-    among="epochs < 1000 or (net == 'all') == (epochs == 1500)",
+    where="epochs < 1000 or (net == 'all') == (epochs == 1500)",
     save_at=SaveAt((0,)),
     observe=symmetry.observe(BLOCKS),
     draw=symmetry.draw(BLOCKS),

@@ -97,11 +97,11 @@ FLATTER = (
 )
 experiment = Experiment(
     title="How quickly the first plateau is left",
-    where="Fig. 6, App. C.7",
+    source="Fig. 6, App. C.7",
     setting=setting,
     full=dict(lr=RATES, bs=BATCHES, seed=range(3), width=(1024,)),
     quick=dict(lr=(1e-2, 5e-3), bs=(4, 64), seed=range(1), width=(64,)),
-    digest=escape.digest,
+    analyse=escape.analyse,
     draw=draw,
     tables=tables,
     claims=(

@@ -43,11 +43,11 @@ def draw(results):
 
 experiment = Experiment(
     title="Channel partials at depth 2, before and after training",
-    where="Fig. 7",
+    source="Fig. 7",
     setting=setting,
     full=dict(seed=range(5), width=(WIDE,)),
     quick=dict(seed=range(1), width=(256,)),
-    save_at=SaveAt((0, 180)),
+    save_at=SaveAt(epochs=(0, 180)),
     observe=(ChannelPartials(points=401), FullLoss()),
     draw=draw,
     claims=(Claim("Epoch 180 shows clearer oscillation than epoch 0.", "V10 · Fig. 7", mostly(clearer, say)),),

@@ -15,7 +15,7 @@ from saddlescope.figures import BLACK, BLUE, ORANGE
 from saddlescope.observables import LogRatios, log_sizes
 from saddlescope.papers.valleys._escape import escape_run
 from saddlescope.statistics import apart, mean_of, one_more
-from saddlescope.training import every, log_spaced
+from saddlescope.training import every_epoch, log_spaced_epochs
 
 FAST, SLOW = 2e-3, 2e-4
 MOVES = 0.25
@@ -27,10 +27,10 @@ def setting(lr, seed, width):
 
 def save_at(lr, seed, width):
     end = round(4 / lr)
-    return every(end // 100, end) | log_spaced(100, end)
+    return every_epoch(end // 100, end) | log_spaced_epochs(100, end)
 
 
-def digest(run, setting):
+def analyse(run, setting):
     """Trajectories at about 200 of the saved instants, and what is read off them."""
     sizes, at = log_sizes(run.log_ratio_pairs.values), run.saved_epoch.values
     keep = np.unique(np.linspace(0, len(at) - 1, 200).astype(int))
@@ -116,13 +116,13 @@ ALIKE = "seeds differ more than the two rates do"
 CROSSES = "log-ratios at one point jump whenever a channel crosses zero: they move much at once and little after"
 experiment = Experiment(
     title="Log-ratio trajectories at two learning rates",
-    where="Fig. 8, App. C.7",
+    source="Fig. 8, App. C.7",
     setting=setting,
     full=dict(lr=(FAST, SLOW), seed=range(5), width=(1024,)),
     quick=dict(lr=(FAST,), seed=range(1), width=(16,)),
     save_at=save_at,
     observe=(LogRatios(),),
-    digest=digest,
+    analyse=analyse,
     draw=draw,
     claims=(
         Claim("At lr 2e-3 the log-ratios diverge by the end.", "V14 · Fig. 8",

@@ -75,11 +75,11 @@ def draw(results):
 UPWARDS = "the loss lies near a floor and jumps up from it, in float64 and at a third of the rate as well"
 experiment = Experiment(
     title="Adam's spikes, and whether they are valleys",
-    where="Fig. 9, App. D",
+    source="Fig. 9, App. D",
     setting=setting,
     full=dict(control=CONTROLS, seed=range(5), lr=(1e-4,), width=(1024,), budget=(adam.EPOCHS,)),
     quick=dict(control=CONTROLS, seed=range(1), lr=(0.02,), width=(64,), budget=(1500,)),
-    digest=adam.digest,
+    analyse=adam.analyse,
     draw=draw,
     claims=(
         Claim("With Adam the loss shows large spikes, dips to very low loss and jumps back.", "V27 · Fig. 9", spikes,

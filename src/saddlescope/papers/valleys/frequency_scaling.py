@@ -34,7 +34,7 @@ def setting(m, L, seed, width, budget):
     )  # fmt: skip
 
 
-def digest(run, setting):
+def analyse(run, setting):
     return ending(run) | {"first_loss": run.loss.values[0]}
 
 
@@ -94,13 +94,13 @@ def draw(results):
 SHALLOW = {"L": DEPTHS}
 experiment = Experiment(
     title="How high a frequency, how deep a net",
-    where="App. C.8",
+    source="App. C.8",
     setting=setting,
     full=dict(m=(*LOW, HIGH, 5), L=(*DEPTHS, DEEP), seed=range(5), width=(777,), budget=(4000,)),
     quick=dict(m=(0.3,), L=(3,), seed=range(1), width=(128,), budget=(400,)),
-    among="(m < 2) == (L < 20) and (L < 20 or seed == 0)",
+    where="(m < 2) == (L < 20) and (L < 20 or seed == 0)",
     observe=(TestError(),),
-    digest=digest,
+    analyse=analyse,
     draw=draw,
     tables=tables,
     claims=(

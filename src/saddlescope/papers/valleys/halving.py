@@ -17,7 +17,7 @@ from saddlescope.optimisers import GradientDescent, HalveOnStagnation, LearningR
 from saddlescope.papers.valleys._runs import falls_at_cuts
 from saddlescope.setting import Setting
 from saddlescope.tasks import cosine
-from saddlescope.training import every, on_cut
+from saddlescope.training import every_epoch, on_cut
 
 loss = FullLoss()
 STEADY, WILD = 0.05, 50.0
@@ -79,11 +79,11 @@ def draw(results):
 
 experiment = Experiment(
     title="Halving on stagnation: cuts, stops and a divergence",
-    where="training protocol",
+    source="training protocol",
     setting=setting,
     full=dict(lr=(STEADY, WILD), seed=range(10)),
     quick=dict(lr=(STEADY, WILD), seed=range(2)),
-    save_at=every(100, 1000) | on_cut(after=10),
+    save_at=every_epoch(100, 1000) | on_cut(after=10),
     observe=(loss,),
     draw=draw,
     claims=(

@@ -90,13 +90,13 @@ def draw(results):
 
 experiment = Experiment(
     title="Under which initialisation as many runs work as the paper counts",
-    where="App. A.1, C.1, C.5",
+    source="App. A.1, C.1, C.5",
     setting=setting,
     full=dict(init=INITS, factor=(1, 2), base=base.BASES, bs=base.BATCHES, L=range(1, 5), seed=range(5)),
     quick=dict(init=INITS, factor=(1,), base=(64,), bs=(4,), L=(1, 2), seed=range(1)),
-    among=base.AMONG,
+    where=base.AMONG,
     observe=base.OBSERVE,
-    digest=base.digest,
+    analyse=base.analyse,
     draw=draw,
     tables=lambda results: (counts(results),),
     claims=(

@@ -16,7 +16,7 @@ from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE
 from saddlescope.observables import MinimaCounts, PaperMinima, ProminentMinima, ResidualAmplitudes
 from saddlescope.papers.valleys._protocol import valleys
-from saddlescope.training import SaveAt, every
+from saddlescope.training import SaveAt, every_epoch
 
 DEPTH, NEAR = 3, 10
 amplitude = ResidualAmplitudes()
@@ -28,10 +28,10 @@ def setting(factor, seed, width, early):
 
 
 def save_at(factor, seed, width, early):
-    return SaveAt(tuple(range(early))) | every(5, 10_000)
+    return SaveAt(epochs=tuple(range(early))) | every_epoch(5, 10_000)
 
 
-def digest(run, setting):
+def analyse(run, setting):
     at, errors = run.saved_epoch.values, np.abs(run[amplitude.name].values)
     learned = learned_first(at, errors)
     drops = run.stages.falls
@@ -129,13 +129,13 @@ FIRST = (
 )
 experiment = Experiment(
     title="One plateau, one frequency?",
-    where="Abstract (3), Sec. 1 (iii)",
+    source="Abstract (3), Sec. 1 (iii)",
     setting=setting,
     full=dict(factor=(2, 3, 4), seed=range(5), width=(1024,), early=(600,)),
     quick=dict(factor=(2,), seed=range(1), width=(64,), early=(100,)),
     save_at=save_at,
     observe=(amplitude, paper, sound),
-    digest=digest,
+    analyse=analyse,
     draw=draw,
     claims=(
         Claim("Each plateau is a frequency not yet learned, each drop one that is learned.", "V2 · Abstract (3)",

@@ -86,7 +86,7 @@ def draw(results):
 
 experiment = Experiment(
     title="Spikes by layer: the 2ℓ conjecture",
-    where="App. C.10, Section 3",
+    source="App. C.10, Section 3",
     setting=setting,
     full=dict(L=DEPTHS, seed=range(5), epochs=(3000,)),
     quick=dict(L=(2, 4), seed=range(1), epochs=(100,)),

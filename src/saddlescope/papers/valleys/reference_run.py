@@ -83,7 +83,7 @@ def draw(results):
 
 experiment = Experiment(
     title="f3_N768_bs4_L3 at rank 10: test error, epochs and cuts over seeds",
-    where="App. A.2, C.4",
+    source="App. A.2, C.4",
     setting=setting,
     full=dict(init=tuple(INITS), seed=range(5)),
     quick=dict(init=tuple(INITS), seed=range(1)),

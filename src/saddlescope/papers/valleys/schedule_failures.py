@@ -25,7 +25,7 @@ def setting(rule, L, seed, width):
     return Name(3, 768, 4, L).setting(rank=5, seed=seed, width=width, schedule=schedule, epochs=epochs)
 
 
-def digest(run, setting):
+def analyse(run, setting):
     loss, plateau = run.loss.values, first_below(run)
     at = np.unique(np.geomspace(1, len(loss), SHOWN).astype(int)) - 1
     return ending(run) | {
@@ -90,12 +90,12 @@ def draw(results):
 LONGER = "all do at L = 5; at L = 6 the plateau lasts longer than 4,000 epochs for most"
 experiment = Experiment(
     title="Deep failures: the net's or the schedule's?",
-    where="a question of ours, on App. C.5",
+    source="a question of ours, on App. C.5",
     setting=setting,
     full=dict(rule=RULES, L=(5, 6), seed=range(5), width=(1024,)),
     quick=dict(rule=RULES, L=(5,), seed=range(1), width=(32,)),
     observe=(TestError(),),
-    digest=digest,
+    analyse=analyse,
     draw=draw,
     claims=(
         Claim("A deep run that the schedule freezes on the plateau leaves it at a fixed rate.", "ours", frozen,

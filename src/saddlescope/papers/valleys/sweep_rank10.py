@@ -84,13 +84,13 @@ def numbers(*make):
 
 experiment = Experiment(
     title="The rank-10 sweep: 750 runs, how they ended",
-    where="App. C.6",
+    source="App. C.6",
     setting=base.setting_at(RANK),
     full=base.AXES | dict(seed=range(5)),
     quick=base.FEW,
-    among=f"{base.AMONG} and (seed == 0 or {PART})",
+    where=f"{base.AMONG} and (seed == 0 or {PART})",
     observe=base.OBSERVE,
-    digest=base.digest,
+    analyse=base.analyse,
     draw=lambda results: draw(RANK)(first_seed(results)),
     tables=tables,
     claims=(

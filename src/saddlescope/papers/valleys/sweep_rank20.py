@@ -18,13 +18,13 @@ def tables(results):
 
 experiment = Experiment(
     title="The rank-20 sweep: 750 runs, how they ended",
-    where="App. C.4",
+    source="App. C.4",
     setting=base.setting_at(RANK),
     full=base.AXES | dict(seed=range(1)),
     quick=base.FEW,
-    among=base.AMONG,
+    where=base.AMONG,
     observe=base.OBSERVE,
-    digest=base.digest,
+    analyse=base.analyse,
     draw=draw(RANK),
     tables=tables,
     claims=(

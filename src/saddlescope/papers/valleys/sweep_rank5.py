@@ -183,13 +183,13 @@ def sizes(results):
 EDGE = "which of the settings near the edge gets there is a matter of the seed"
 experiment = Experiment(
     title="The rank-5 sweep: 750 runs, how they ended",
-    where="App. C.5",
+    source="App. C.5",
     setting=base.setting_at(RANK),
     full=base.AXES | dict(seed=range(5)),
     quick=base.FEW,
-    among=base.AMONG,
+    where=base.AMONG,
     observe=base.OBSERVE,
-    digest=base.digest,
+    analyse=base.analyse,
     draw=draw(RANK, BY_FACTOR, BY_BATCH),
     tables=tables,
     claims=(

@@ -32,7 +32,7 @@ def seen(results):
 
 experiment = Experiment(
     title="Symmetry at (144, 48)",
-    where="App. C.9",
+    source="App. C.9",
     setting=setting,
     full=dict(net=("frozen", "all"), seed=(0,), width=(1024,), samples=(4000,), epochs=(4000,)),
     quick=dict(net=("frozen", "all"), seed=(0,), width=(32,), samples=(600,), epochs=(20,)),

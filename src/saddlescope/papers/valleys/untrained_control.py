@@ -59,7 +59,7 @@ SCATTER = "the means do; the rank correlation over the layers of one draw scatte
 SLIGHTLY = "the means rise a little, far less than the paper's count in float32 does"
 experiment = Experiment(
     title="Minima of untrained nets",
-    where="a control for Fig. 4",
+    source="a control for Fig. 4",
     measure=measure,
     full=dict(net=NETS, seed=range(20)),
     quick=dict(net=("width 128, rank 5, L = 6",), seed=range(3)),

@@ -227,7 +227,7 @@ def draw(results):
 
 experiment = Experiment(
     title="The drop at a cut: valley or noise floor?",
-    where="a question of ours, on Sec. 1 (iii) and 3",
+    source="a question of ours, on Sec. 1 (iii) and 3",
     measure=measure,
     full=dict(seed=range(5), width=(WIDE,), cuts=(14,)),
     quick=dict(seed=range(1), width=(64,), cuts=(3,)),

@@ -23,7 +23,7 @@ def setting(init, clip, L, seed, width):
     return valleys(3, 768, 4, L, seed=seed, init=init, clip=CLIPS[clip], width=width)
 
 
-def digest(run, setting):
+def analyse(run, setting):
     return ending(run) | {"plateau": first_below(run)}
 
 
@@ -129,12 +129,12 @@ def draw(results):
 
 experiment = Experiment(
     title="Which initialisation gives the paper's plateaus",
-    where="App. A.1, C.1; a question of ours",
+    source="App. A.1, C.1; a question of ours",
     setting=setting,
     full=dict(init=INITS, clip=CLIPS, L=range(1, 7), seed=range(5), width=(1024,)),
     quick=dict(init=("uniform", "gaussian"), clip=("clipped",), L=(1, 3), seed=range(1), width=(64,)),
     observe=(TestError(),),
-    digest=digest,
+    analyse=analyse,
     draw=draw,
     tables=tables,
     claims=(

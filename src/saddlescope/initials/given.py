@@ -1,0 +1,95 @@
+"""Weights that are given: arrays, or those of a run at a stated step."""
+
+from typing import final
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from saddlescope.errors import InvalidInput, require
+from saddlescope.initials.initial import Initial
+from saddlescope.serialization.part import as_int
+
+
+def _arrays(given):
+    return tuple(np.array(a, float) for a in given)
+
+
+@final
+class GivenWeights(Initial):
+    """Start from given weights. They enter the setting's identity by their SHA-256.
+
+    Parameters that are not named keep the net's own draw, as the frozen ones of a random-feature net do.
+
+    **Arguments:**
+
+    - `names`: the names of the parameters; in a nested tree the path, such as `layers.0.w`.
+    - `arrays`: their values, in the same order.
+    - `source`: where they come from, in words, such as a run's hash and step.
+    - `starting_epoch`: the number of the first epoch, for a branch that goes on with its run's order of samples.
+    """
+
+    names: tuple[str, ...] = eqx.field(static=True, converter=tuple)
+    arrays: tuple[np.ndarray, ...] = eqx.field(converter=_arrays)
+    source: str = eqx.field(default="", static=True)
+    starting_epoch: int = eqx.field(default=0, static=True, converter=as_int)
+
+    def __check_init__(self):
+        require(
+            len(self.names) == len(self.arrays) > 0,
+            f"Give one array per name; got {len(self.names)} names and {len(self.arrays)} arrays.",
+        )
+        require(
+            type(self.starting_epoch) is int and self.starting_epoch >= 0,
+            f"`starting_epoch` must be 0 or a positive whole number; got {self.starting_epoch!r}.",
+        )
+
+    @property
+    def first_epoch(self):
+        return self.starting_epoch
+
+    def params(self, setting):
+        drawn = setting.drawn_params()
+        given = dict(zip(self.names, self.arrays, strict=True))
+        paths, tree = jax.tree_util.tree_flatten_with_path(drawn)
+        leaves = [self._leaf(path_name(path), leaf, given) for path, leaf in paths]
+        require(not given, f"The net has no parameters named {', '.join(given)}.")
+        return jax.tree.unflatten(tree, leaves)
+
+    def _leaf(self, name, drawn, given):
+        if name not in given:
+            return drawn
+        value = given.pop(name)
+        require(
+            value.shape == np.shape(drawn),
+            f"The net's parameter {name!r} has shape {np.shape(drawn)}; the given weights have {value.shape}.",
+        )
+        return value
+
+
+def path_name(path) -> str:
+    """`layers.0.w` for a path of keys in a tree of parameters."""
+    return ".".join(str(getattr(key, "key", getattr(key, "idx", getattr(key, "name", key)))) for key in path)
+
+
+def given_weights(params, source: str = "", starting_epoch: int = 0) -> GivenWeights:
+    """Start from this tree of arrays, or from part of it."""
+    paths = jax.tree_util.tree_flatten_with_path(params)[0]
+    names, arrays = [path_name(p) for p, _ in paths], [a for _, a in paths]
+    return GivenWeights(tuple(names), tuple(arrays), source, starting_epoch)
+
+
+def weights_of_run(run, step: int | None = None, starting_epoch: int = 0) -> GivenWeights:
+    """Start from the weights that a run had saved at a step; without one, at its end.
+
+    The run must have observed `Parameters()`.
+    """
+    saved = {str(n).removeprefix("param_"): n for n in run.data_vars if str(n).startswith("param_")}
+    require(bool(saved), "This run kept no weights: train it with `observe=(Parameters(),)`.")
+    steps = run["saved_step"].values
+    step = int(steps[-1]) if step is None else step
+    if step not in steps:
+        raise InvalidInput(f"This run saved no weights at step {step}; it did at {', '.join(map(str, steps[:20]))}.")
+    i = int(np.flatnonzero(steps == step)[0])
+    arrays = tuple(run[name].values[i] for name in saved.values())
+    return GivenWeights(tuple(saved), arrays, f"run {run['hash'].values}, step {step}", starting_epoch)

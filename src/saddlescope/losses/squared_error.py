@@ -1,0 +1,37 @@
+"""The squared error."""
+
+from typing import final
+
+import jax.numpy as jnp
+
+from saddlescope.losses.loss import Loss
+from saddlescope.tasks.task import Moments
+
+
+@final
+class SquaredError(Loss):
+    """L = ⟨|y − f(x)|²⟩: the mean over samples of the squared error, summed over outputs, without a factor ½.
+
+    Simplicity paper, Eq. 64. Nets that are linear in fixed features train on the moments of those, at a cost that
+    does not grow with the number of samples.
+    """
+
+    def of_outputs(self, outputs, targets):
+        residual = targets - outputs
+        return jnp.mean(jnp.sum(residual**2, axis=-1))
+
+    def uses_moments(self, net):
+        return net.uses_moments
+
+    def statistics(self, net, data):
+        return net.statistics(data)
+
+    def __call__(self, net, params, statistics):
+        if isinstance(statistics, Moments):
+            return net.moment_loss(params, statistics)
+        return super().__call__(net, params, statistics)
+
+
+def squared_error(net, params, statistics):
+    """The squared error of a net, as the papers' theory writes it."""
+    return SquaredError()(net, params, statistics)

@@ -1,0 +1,210 @@
+"""One run under way: calls of the engine, and what is decided between them."""
+
+import time
+from bisect import bisect_right
+
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+
+from saddlescope.errors import require
+from saddlescope.numerics import VERSION
+from saddlescope.observables.observable import Snapshot, measure
+from saddlescope.training.history import History
+
+CALL_SECONDS = 0.25  # aim of one engine call, so that progress, checkpoints and stops come often
+RESERVED = (
+    "loss", "learning_rate", "step_loss", "status", "setting", "hash", "engine", "cpu_seconds", "wall_seconds",
+    "aliased",
+)  # fmt: skip
+
+
+class RunUnderWay:
+    """A run between two calls of its engine. The clock is the optimiser step.
+
+    Observables are read and stops are heard at any step. Rules of learning rate and stop are asked at the ends of
+    epochs (full batch: after every step), or after every step where a rule says `every_step`.
+
+    **Arguments:**
+
+    - `setting`, `observe`, `save_at`, `per_step`: as of `train`.
+    """
+
+    def __init__(self, setting, observe, save_at, per_step=False):
+        names = [o.name for o in observe]
+        require(
+            len({*names, *RESERVED}) == len(names) + len(RESERVED),
+            f"Observables need names of their own, not {', '.join(RESERVED)}; got {', '.join(names)}.",
+        )
+        self.setting, self.observe, self.save_at = setting, observe, save_at
+        self.per_step = per_step and setting.batch is not None  # of a full-batch run every loss is kept anyway
+        self.stepper = setting.engine.begin(setting)
+        self.state = self.stepper.start()
+        self.history = History(lr=setting.schedule.first(setting.optimiser.lr))
+        self.each = setting.steps_per_epoch
+        self.due = save_at.in_steps(setting)
+        self.call = 64  # steps of the next engine call; grows to fill CALL_SECONDS
+        self.consistent = True  # state and history agree; a stop in between must not be written
+        if observe:
+            self.measured()  # what cannot be read is found out before the training, not after it
+
+    def line(self) -> str:
+        """Where it stands, for people who wait."""
+        h = self.history
+        now = h.losses[-1] if h.losses else h.pending[-1]
+        cuts = f"  {len(h.cuts)} cuts" if h.cuts else ""
+        return f"loss {now:.4g}  learning rate {h.lr:.3g}{cuts}"
+
+    @property
+    def over(self) -> bool:
+        return self.history.status != "running"
+
+    @property
+    def ticks(self) -> int:
+        """Epochs that are finished (full batch: steps)."""
+        return self.history.step // self.each
+
+    def advance(self) -> bool:
+        """Do the next call of the engine; whether there is more to do."""
+        h = self.history
+        if self.over:
+            return False
+        wall, cpu = time.perf_counter(), time.process_time()
+        if h.step == 0 and self.due[:1] == [0] and not h.saved_steps:
+            self.consistent = False
+            self.save("time")
+            self.consistent = True
+        state, losses = self.stepper.advance(self.state, h.step, self.steps_ahead(), h.lr)
+        self.consistent, self.state = False, state
+        short = time.perf_counter() - wall < CALL_SECONDS
+        self.call = min(self.stepper.max_steps, max(1, self.call * 2 if short else self.call // 2))
+        self.take(losses)
+        h.wall_seconds += time.perf_counter() - wall
+        h.cpu_seconds += time.process_time() - cpu
+        self.consistent = True
+        return not self.over
+
+    def steps_ahead(self) -> int:
+        """As far as nothing has to be read, decided or stopped."""
+        h, setting, after = self.history, self.setting, self.save_at.after_cut
+        after_cuts = [(c + after) * self.each for c in h.cuts[-after:]] if after else []
+        due = [self.budget, *(t for t in after_cuts if t > h.step)]
+        due += self.due[bisect_right(self.due, h.step) :][:1]
+        schedule = setting.schedule
+        due.append(self._asked_at(schedule, schedule.quiet(self._clock(schedule), h.cuts)))
+        due += [self._asked_at(rule, rule.quiet(h.lr)) for rule in setting.stop]
+        return max(1, int(min(self.call, self.stepper.max_steps, min(due) - h.step)))
+
+    def _clock(self, rule):
+        return self.history.step if rule.every_step else self.ticks
+
+    def _asked_at(self, rule, quiet):
+        """The step at which a rule must be asked that stays quiet for so many of its ticks."""
+        return self.history.step + quiet if rule.every_step else (self.ticks + quiet) * self.each
+
+    @property
+    def budget(self) -> int:
+        return self.setting.budget
+
+    def take(self, losses):
+        """Keep the losses up to the first that is not finite; then decide what they mean."""
+        h = self.history
+        h.step += len(losses)
+        rows = self._finished_ticks(losses)
+        means = rows.mean(axis=1)
+        bad = np.flatnonzero(~np.isfinite(means))
+        keep = int(bad[0]) + 1 if bad.size else len(means)
+        h.losses += means[:keep].tolist()
+        h.lrs += [h.lr] * keep
+        if self.per_step:
+            h.step_losses += list(rows[:keep])
+        if bad.size:
+            h.step = self.each * len(h.losses)
+            h.pending = []
+            h.status = f"diverged at {self.setting.loss_axis} {len(h.losses) - 1}"
+            h.event("diverged")
+        else:
+            self.decide(float(losses[-1]))
+
+    def _finished_ticks(self, losses) -> np.ndarray:
+        """The step losses of every tick that these complete, one row each; the rest waits for its epoch's end."""
+        h, all_ = self.history, np.concatenate([self.history.pending, losses])
+        whole = len(all_) // self.each * self.each
+        h.pending = all_[whole:].tolist()
+        return all_[:whole].reshape(-1, self.each)
+
+    def decide(self, last):
+        """Change the learning rate, read the observables, stop: as the rules say. `last` is the last step's loss."""
+        h, at = self.history, self.save_at
+        at_end = h.step % self.each == 0
+        lr = self._next_rate(at_end, last)
+        stop = next((rule for rule in self.setting.stop if self._reached(rule, lr, at_end, last)), None)
+        over = stop is not None or h.step == self.budget
+        after = at.after_cut is not None and at_end and self.ticks - at.after_cut in h.cuts
+        if cut := lr != h.lr and not self.setting.schedule.every_step:
+            h.cuts.append(self.ticks)
+            h.event("cut")
+        i = bisect_right(self.due, h.step)
+        reasons = {
+            "time": i > 0 and self.due[i - 1] == h.step,
+            "before cut": cut and at.cuts,
+            "after cut": after,
+            "end": over,
+        }
+        if any(reasons.values()):
+            self.save("+".join(k for k, v in reasons.items() if v))
+        h.lr = lr
+        if over:
+            self.close(stop)
+
+    def _next_rate(self, at_end, last):
+        h, schedule = self.history, self.setting.schedule
+        if schedule.every_step:
+            return schedule.after_step(h.lr, h.step, last)
+        return schedule.after(h.lr, h.losses, h.cuts) if at_end else h.lr
+
+    def _reached(self, rule, lr, at_end, last):
+        if rule.every_step:
+            return rule.reached(lr, [last])
+        return at_end and rule.reached(lr, self.history.losses)
+
+    def close(self, stop):
+        """A full-batch curve ends with the loss after the last step; the last step, too, may have been too large."""
+        h, last = self.history, self.stepper.loss(self.state)
+        if h.pending:  # the budget ends within an epoch
+            h.losses.append(float(np.mean(h.pending)))
+            h.lrs.append(h.lr)
+            if self.per_step:
+                h.step_losses.append(np.array(h.pending + [np.nan] * (self.each - len(h.pending))))
+        if not np.isfinite(last):
+            h.status = f"diverged at {self.setting.loss_axis} {self.ticks}"
+            h.event("diverged")
+        else:
+            h.status = f"stopped: {stop.reason}" if stop else "finished"
+            h.event("stop" if stop else "end")
+        if self.setting.batch is None:
+            h.losses.append(last)
+            h.lrs.append(h.lr)
+
+    def save(self, reason):
+        self.history.save(reason, self.measured())
+
+    def measured(self) -> dict:
+        """All observables now, by name."""
+        s, h = self.stepper, self.history
+        step, lr = jnp.asarray(h.step), jnp.asarray(h.lr, self.setting.precision)
+        snapshot = Snapshot(
+            s.net, s.loss_of, s.params(self.state), s.statistics, s.data, s.held_out, step, lr, self.setting.task
+        )
+        return measure(self.observe, snapshot)
+
+    def dataset(self) -> xr.Dataset:
+        """The run as it is now."""
+        s = self.setting
+        each = None if s.batch is None else self.each
+        about = dict(setting=s.to_json(), hash=s.hash, engine=s.engine.name)
+        result = self.history.dataset(each, self.observe, **about)
+        result.attrs["numerics"] = VERSION
+        if s.task.aliased:  # the target is faster than its samples can show
+            result = result.assign(aliased=True)
+        return result
