@@ -6,7 +6,9 @@ import pkgutil
 import jax.numpy as jnp
 
 import saddlescope
-from saddlescope.engines import Jax
+from saddlescope.engines import Flow, Fused, Jax
+from saddlescope.initials import FirstUnits, Scaled, given_weights
+from saddlescope.losses import CrossEntropy, CustomLoss, SquaredError
 from saddlescope.nets import (
     MLP,
     ConvUnit,
@@ -36,6 +38,7 @@ from saddlescope.nets import (
     low_rank,
 )  # fmt: skip
 from saddlescope.observables import (
+    Accuracy,
     Balancedness,
     ByNorm,
     ByRank,
@@ -46,6 +49,7 @@ from saddlescope.observables import (
     FullLoss,
     GradientNoise,
     GradientNorm,
+    HeldOutLoss,
     LearnedModes,
     LearnedSamples,
     LogRatios,
@@ -74,6 +78,7 @@ from saddlescope.optimisers import (
     NormScaledDescent,
     StepDecay,
     StepDownOnStagnation,
+    WarmUp,
 )  # fmt: skip
 from saddlescope.serialization.part import Part, subclasses
 from saddlescope.setting import Setting
@@ -148,6 +153,10 @@ def engine_for(setting):
     return setting.engine.begin(setting)
 
 
+def absolute(outputs, targets):
+    return jnp.sum(jnp.abs(outputs - targets))
+
+
 def parabola(x):
     return x**2
 
@@ -180,7 +189,9 @@ CASES = [
     GradientDescent(0.01), GradientDescent(0.01, momentum=0.9, clip=1.0), Adam(1e-3), Adam(1e-3, clip=0.5),
     GradientFlow(0.01), NormScaledDescent(0.01, 2), StepDownOnStagnation((1.0, 0.5, 0.1, 0.05, 0.01)),
     Constant(), StepDecay(0.9, 3), HalveOnStagnation(), HalveOnStagnation(2, 5),
-    LossBelow(0.1), LearningRateBelow(1e-6),
+    LossBelow(0.1), LossBelow(0.1, within_epochs=True), LearningRateBelow(1e-6), WarmUp(10),
+    SquaredError(), CrossEntropy(), CustomLoss(absolute), Jax(), Fused(), Flow(), HeldOutLoss(), Accuracy(),
+    given_weights({"u": [[1.0]]}), Scaled(0.5), FirstUnits(Setting(TEACHER, linear_units(60, 1e-6), GradientDescent(0.01), steps=3)),
     FullLoss(), GradientNorm(), Parameters(), SingularValues(), TopSingularValues(2), UnitNorms(),
     UnitDirections(), Balancedness(),
     ByRank(), ByNorm(), ByRays(), EffectiveWidth(ByRank()), EffectiveWidth(ByRays(0.2, 0.9)), LearnedModes(),

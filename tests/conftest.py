@@ -5,7 +5,9 @@ import sys
 
 import pytest
 
-from saddlescope import cli
+from saddlescope import cli, numerics
+
+numerics.set_environment()  # before JAX is imported: tests compute in double precision, as the command line does
 
 
 @pytest.fixture

@@ -216,7 +216,7 @@ class Clock(Observable):
     name = "clock"
 
     def __call__(self, snapshot):
-        return {"tick": snapshot.tick, "lr": snapshot.lr}
+        return {"tick": snapshot.step, "lr": snapshot.lr}
 
 
 @pytest.mark.parametrize("make", [random_feature_setting, linear_setting])

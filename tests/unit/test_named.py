@@ -45,7 +45,7 @@ def test_the_protocol_is_the_papers():
     assert setting.net.ranks == (10, 10)
     assert isinstance(setting.net.parameterisation, UniformFanIn)
     assert (setting.optimiser.lr, setting.optimiser.clip, setting.optimiser.momentum) == (0.01, 1.0, None)
-    assert (setting.budget, setting.precision, setting.engine) == (10_000, "float32", "fused")
+    assert (setting.epochs, setting.precision, setting.engine.name) == (10_000, "float32", "fused")
     assert setting.stop[0].level == 1e-6
     again = Name.parse("f3_N768_bs8_L2").setting(
         rank=10, parameterisation=Gaussian(), schedule=StepDownOnStagnation((1, 0.1))

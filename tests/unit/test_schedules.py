@@ -80,5 +80,5 @@ def test_ladder_on_made_losses():
     assert rule.after(0.01, list(np.linspace(1, 0, 50)), []) == 0.01
     assert rule.after(0.01, [1.0] * 12 + [np.nan] * 30, []) == 0.01
     for rates in ((), (0.01, 0.02), (0.1, 0.0), (0.1, 0.1)):
-        with pytest.raises(InvalidInput, match="fall from rung to rung"):
+        with pytest.raises(InvalidInput, match="must be positive and fall"):
             StepDownOnStagnation(rates)

@@ -33,7 +33,7 @@ def by_hand(setting, direction):
     """Minibatch training in numpy; `direction(gradient, memory)` is the optimiser."""
     data, params = setting.data(), setting.initial_params()
     memory, epochs, lr = {}, [], setting.optimiser.lr
-    for epoch in range(setting.budget):
+    for epoch in range(setting.epochs):
         order, losses = setting.permutation(epoch), []
         for first in range(0, len(order), setting.batch):
             rows = order[first : first + setting.batch]
@@ -195,8 +195,8 @@ class Named(Observable):
 
 
 def test_save_times():
-    assert every(10, 25).ticks == (0, 10, 20, 25)
-    times = log_spaced(9, 10_000).ticks
+    assert every(10, 25).steps == (0, 10, 20, 25)
+    times = log_spaced(9, 10_000).steps
     assert times[0] == 0
     assert times[1] == 1
     assert times[-1] == 10_000

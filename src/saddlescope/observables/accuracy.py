@@ -32,5 +32,7 @@ class Accuracy(Observable):
             raise InvalidInput(f"Accuracy on {self.on} needs samples, and this task has none: give it `samples`.")
         outputs, targets = snapshot.net(snapshot.params, data.x), data.y
         if targets.shape[1] == 1:
-            return jnp.mean((outputs[:, 0] > 0) == (targets[:, 0] > 0))
-        return jnp.mean(jnp.argmax(outputs, axis=1) == jnp.argmax(targets, axis=1))
+            right = (outputs[:, 0] > 0) == (targets[:, 0] > 0)
+        else:
+            right = jnp.argmax(outputs, axis=1) == jnp.argmax(targets, axis=1)
+        return jnp.mean(right.astype(outputs.dtype))
