@@ -25,7 +25,10 @@ from saddlescope.storage import result_folder as store
 from saddlescope.tables import WAYS, Table
 
 HOSTILE = '<script>alert("1")</script>\'&amp;$title'
-ATTRIBUTES = set("lang charset name content href src alt class title width height tabindex role aria-label".split())
+ATTRIBUTES = {
+    *("lang", "charset", "name", "content", "href", "src", "alt", "class", "title"),
+    *("width", "height", "tabindex", "role", "aria-label"),
+}
 ABOUT = {
     "key": "simplicity.fig4",
     "title": "Growth of units",

@@ -85,7 +85,7 @@ def paper_page(paper: Paper, entries: Iterable[IndexEntry]) -> str:
                 checks.get(number, []).append(_check(verdict, entry))
     untested = Html('<span class="not-tested">not tested by these results</span>')
     rows = [
-        fill(SENTENCE, number=n, text=s.text, where=s.where, checks=joined(checks[n]) or untested)
+        fill(SENTENCE, number=n, text=s.text, where=s.where, checks=joined(dict.fromkeys(checks[n])) or untested)
         for n, s in paper.sentences.items()
     ]
     back = link("← all results", "index.html")
@@ -145,7 +145,7 @@ def _mark(word: str, text: str) -> Html:
 def _check(verdict: Verdict, entry: IndexEntry) -> Html:
     mark = _mark(verdict.word, f"{MARKS[verdict.word]} {verdict.word}")
     page = link(entry.folder, entry.folder, "index.html")
-    return fill("<div>$mark $page</div>", mark=mark, page=page)
+    return fill('<div class="check">$mark $page</div>', mark=mark, page=page)
 
 
 def _legend() -> Html:

@@ -1,5 +1,6 @@
 """What a result says of the experiment that made it, stored for its page."""
 
+import shlex
 import sys
 from datetime import UTC, datetime
 from inspect import cleandoc
@@ -18,9 +19,10 @@ def describe_experiment(experiment, scale: str) -> dict:
 
 def describe_run(key: str, scale: str, axes) -> dict:
     """The command that makes a result, and the time in UTC."""
-    words = [f"--axis {name}={','.join(map(_written, values))}" for name, values in axes.items()]
-    command = " ".join(["saddlescope run", key, *["--quick"] * (scale == "quick"), *words])
-    return {"command": command, "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")}
+    words = ["saddlescope", "run", key, *["--quick"] * (scale == "quick")]
+    for name, values in axes.items():
+        words += ["--axis", f"{name}={','.join(map(_written, values))}"]
+    return {"command": shlex.join(words), "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")}
 
 
 def _docstring(experiment) -> str:
