@@ -84,10 +84,8 @@ def paper_page(paper: Paper, entries: Iterable[IndexEntry]) -> str:
             for number in numbers_in(verdict.where):
                 checks.get(number, []).append(_check(verdict, entry))
     untested = Html('<span class="not-tested">not tested by these results</span>')
-    rows = [
-        fill(SENTENCE, number=n, text=s.text, where=s.where, checks=joined(dict.fromkeys(checks[n])) or untested)
-        for n, s in paper.sentences.items()
-    ]
+    found = {number: joined(dict.fromkeys(each)) or untested for number, each in checks.items()}
+    rows = [fill(SENTENCE, number=n, text=s.text, where=s.where, checks=found[n]) for n, s in paper.sentences.items()]
     back = link("← all results", "index.html")
     about = {"title": paper.title, "by": paper.by, "legend": _legend()}
     body = fill(PAPER, back=back, rows=joined(rows), **about)
