@@ -84,8 +84,10 @@ def paper_page(paper: Paper, entries: Iterable[IndexEntry]) -> str:
             for number in numbers_in(verdict.where):
                 checks.get(number, []).append(_check(verdict, entry))
     untested = Html('<span class="not-tested">not tested by these results</span>')
-    found = {number: joined(dict.fromkeys(each)) or untested for number, each in checks.items()}
-    rows = [fill(SENTENCE, number=n, text=s.text, where=s.where, checks=found[n]) for n, s in paper.sentences.items()]
+    rows = []
+    for number, said in paper.sentences.items():
+        found = joined(dict.fromkeys(checks[number])) or untested
+        rows.append(fill(SENTENCE, number=number, text=said.text, where=said.where, checks=found))
     back = link("← all results", "index.html")
     about = {"title": paper.title, "by": paper.by, "legend": _legend()}
     body = fill(PAPER, back=back, rows=joined(rows), **about)
