@@ -11,12 +11,12 @@ from saddlescope.workflows.describe import describe_experiment, describe_run
 
 
 def test_caption_and_notes_are_the_docstring_of_the_experiment_s_file():
-    found = describe_experiment(find("simplicity.flow_limit"), "full")
-    assert found["caption"].startswith("Simplicity paper, Section 2: gradient descent follows")
+    found = describe_experiment(find("simplicity.fig1b"), "full")
+    assert found["caption"].startswith("Simplicity paper, Fig. 1B: a two-layer linear network")
     assert "\n" not in found["caption"]
-    assert found["notes"].startswith("The paper proves for the flow")
-    assert found["trains"] is (find("simplicity.flow_limit").setting is not None)
-    assert found["planned_runs"] == 40
+    assert found["notes"].startswith("W* is not given in the paper")
+    assert found["trains"] is True
+    assert found["planned_runs"] == 80
 
 
 def test_an_experiment_of_no_module_has_no_caption():
