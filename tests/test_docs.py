@@ -16,10 +16,11 @@ import pytest
 from paper_pages import PAGES, between, table
 
 from saddlescope.papers.valleys._protocol import Name
-from saddlescope.report.record import ledger, tallies
+from saddlescope.report.ledger import ledger, tallies
+from saddlescope.report.paper import read_paper
 from saddlescope.sweeps.board import duration
 from saddlescope.sweeps.file import read_sweep
-from saddlescope.workflows.find import keys
+from saddlescope.workflows.find import find, keys
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -64,7 +65,29 @@ def test_readme_counts_the_verdicts_on_a_paper(page):
 def test_ledger_and_its_tallies_are_the_record():
     found = between((ROOT / "docs" / "ledger.md").read_text(), "ledger")
     assert found == ledger(keys()), "run `python tests/test_docs.py`"
-    assert between(README, "tallies") == tallies(keys()), "run `python tests/test_docs.py`"
+    assert between(README, "tallies") == tallies(titles()), "run `python tests/test_docs.py`"
+
+
+def titles():
+    return {key: find(key).title for key in keys()}
+
+
+def test_the_stored_sentences_of_papers_are_those_of_the_docs():
+    words = [sys.executable, ROOT / "tools" / "sentences.py", "--check"]
+    found = subprocess.run(words, capture_output=True, text=True)
+    assert found.returncode == 0, f"{found.stdout}{found.stderr}: run `python tools/sentences.py`"
+    for page in PAGES:
+        stored = read_paper(page.paper).sentences
+        assert list(stored) == list(page.sentences())
+        assert all(s.text and s.where for s in stored.values())
+
+
+def test_every_paper_is_described():
+    for folder in (ROOT / "src" / "saddlescope" / "papers").glob("*/__init__.py"):
+        paper = read_paper(folder.parent.name)
+        assert paper, f"{folder.parent.name} has no paper.json"
+        assert paper.title
+        assert all(paper.authors)
 
 
 def speed():
@@ -127,7 +150,7 @@ def paper():
     return table(*rows)
 
 
-MADE = {"README.md": {"tallies": lambda: tallies(keys()), "speed": lambda: speed()}
+MADE = {"README.md": {"tallies": lambda: tallies(titles()), "speed": lambda: speed()}
         | {page.paper: page.summary for page in PAGES},
         **{f"docs/{page.paper}.md": {"verdicts": page.verdicts, "gallery": page.gallery} for page in PAGES},
         "docs/ledger.md": {"ledger": lambda: ledger(keys())},

@@ -10,7 +10,7 @@ from saddlescope.engines import Fused
 from saddlescope.errors import InvalidInput
 from saddlescope.initials import FirstUnits, Scaled, given_weights, weights_of_run
 from saddlescope.losses import CrossEntropy, CustomLoss, Loss
-from saddlescope.nets import MLP, Net, linear_units, low_rank
+from saddlescope.nets import MLP, Net, Tanh, linear_units, low_rank
 from saddlescope.observables import Accuracy, FullLoss, HeldOutLoss, Parameters, Sharpness
 from saddlescope.optimisers import Adam, GradientDescent, GradientFlow
 from saddlescope.setting import Setting
@@ -25,7 +25,14 @@ CLASSES = ArrayTask(X, np.eye(3)[LABELS])
 
 def of_classes(**more):
     return Setting(
-        **dict(task=CLASSES, net=MLP((8,)), optimiser=GradientDescent(0.1), steps=50, loss=CrossEntropy()) | more
+        **dict(
+            task=CLASSES,
+            net=MLP((8,), activation=Tanh()),
+            optimiser=GradientDescent(0.1),
+            steps=50,
+            loss=CrossEntropy(),
+        )
+        | more
     )
 
 

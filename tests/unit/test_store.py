@@ -11,7 +11,6 @@ from saddlescope.claims import Verdict
 from saddlescope.errors import InvalidInput
 from saddlescope.observables import FullLoss
 from saddlescope.optimisers import GradientDescent
-from saddlescope.report.page import contents, row
 from saddlescope.results import Results, collect
 from saddlescope.setting import Setting
 from saddlescope.storage import result_folder as store
@@ -116,13 +115,6 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_litter(tmp_path):
         fail()
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
-
-
-def test_a_page_shows_text_as_text():
-    verdict = Verdict("1 < 2 & <b>", "<i>", False, "<script>", 2, 1, "<why>")
-    assert "<script>" not in row(verdict)
-    assert "&lt;script&gt;" in row(verdict)
-    assert "&lt;b&gt;" in contents([("k", "<b>", [verdict], 0)])
 
 
 def test_a_setting_with_a_lambda_is_not_stored(tmp_path, results):

@@ -1,96 +1,199 @@
-"""One plain page for one result: figure, verdicts, settings, provenance. Opens from disk, reads on a phone."""
+"""One plain page for one result: figure, claims, tables, settings, origin.
+
+It opens from disk, needs no script, and reads on a phone.
+"""
 
 import json
-from html import escape
-from string import Template
+import re
+from collections.abc import Mapping, Sequence
 
-from saddlescope.claims import tally
-from saddlescope.tables import WAYS
+from saddlescope.report.claim_cards import claim_cards
+from saddlescope.report.html import Html, counted, fill, framed, joined, link
+from saddlescope.report.origin import Origin
+from saddlescope.report.page_data import PageData
+from saddlescope.report.paper import Paper
+from saddlescope.report.runs_summary import RunsSummary
+from saddlescope.tables import WAYS, Table
 
-STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 54rem; margin: 2rem auto; padding: 0 1rem; color: #111;
-  overflow-wrap: anywhere; }
-h1 { line-height: 1.2; } img { max-width: 100%; height: auto; } pre { font-size: .8rem; white-space: pre-wrap; }
-table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; vertical-align: top; padding: .4rem .6rem .4rem 0; border-bottom: 1px solid #ddd; }
-.yes { color: #00674c; font-weight: 600; white-space: nowrap; }
-.no { color: #b03a00; font-weight: 600; white-space: nowrap; }
-small { color: #555; }
-.wide { overflow-x: auto; } .numbers { font-size: .85rem; } .numbers td, .numbers th { white-space: nowrap; }
-@media (max-width: 600px) { table.claims th { display: none; }
-  table.claims td { display: block; border: 0; padding: .1rem 0; }
-  table.claims tr { display: block; border-bottom: 1px solid #ddd; padding: .6rem 0; } }
-"""
-FRAME = Template("""<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>$title</title><style>$style</style>
-$body
-</html>
-""")
-PAGE = Template("""<h1>$title</h1><p><code>$key</code>, $where · $scale · $runs runs</p>
-<p><a href="figure.pdf"><img src="figure.png" alt="$title: figure"></a></p>$film
-<h2>Claims</h2><table class="claims"><tr><th>verdict<th>claim<th>evidence</tr>$rows</table>$untested
+PAGE = """<nav>$back</nav>
+<header><h1>$title</h1>
+$place<p class="soft"><code>$key</code> · $runs · <time>$date</time></p></header>
+<main>$figure$notes
+<h2>Claims</h2>$claims
 $tables
-<h2>Provenance</h2><p>$provenance</p>
-<details><summary>First setting, in full</summary><pre>$setting</pre></details>
-<p><small>Data: <a href="results.nc">results.nc</a> (xarray, groups measured and predicted),
-<a href="verdicts.json">verdicts.json</a>, <a href="runs.csv">runs.csv</a>.</small></p>""")
+<h2>Make it again</h2>$command
+<h2>Settings</h2>$settings
+<h2>Where it comes from</h2>$origin
+<p><small>Files: $files</small></p></main>"""
+FIGURE = """<figure><div class="wide figure" tabindex="0" role="region" aria-label="Figure">
+<img src="figure.png"$size alt="$title: figure"></div>
+<figcaption><small class="phone">The figure scrolls sideways.<br></small>$caption
+<small>$runs $larger</small></figcaption></figure>"""
+SETTING = """<details><summary>Setting of the first run, in full</summary>
+<pre>$setting</pre></details>"""
+DEFINITION = "<dt>$name</dt><dd>$value</dd>"
 
 
-MARKS = {"partly": "◐", "cannot tell": "?", "does not hold": "✗"}
-CLAIMS = '<table class="claims">'
+def page(data: PageData) -> str:
+    """The page as text. It shows what is stored and computes nothing."""
+    body = fill(
+        PAGE,
+        back=link("← all results", "..", "index.html"),
+        title=data.title or data.key,
+        key=data.key,
+        place=_place(data.where, data.paper),
+        runs=_runs_line(data.runs),
+        date=data.origin.date or "date not stored",
+        figure=joined([_figure(data), _movie(data.attachments.movie)]),
+        notes=_prose(data.notes),
+        claims=claim_cards(data),
+        tables=_tables(data.attachments.tables),
+        command=_command(data.origin),
+        settings=_settings(data.runs),
+        origin=_origin(data.origin),
+        files=joined((link(name, name) for name in data.attachments.files), " · "),
+    )
+    return framed(f"{data.key} · {data.title}", body)
 
 
-def framed(title, body) -> str:
-    return FRAME.substitute(title=escape(title), style=STYLE, body=body)
+# ---- Where it stands, and what is plotted ----
 
 
-def contents(results) -> str:
-    """A page that leads to the pages of several experiments; results are (key, title, verdicts, claims not tested)."""
-    rows = [
-        f'<tr><td><a href="{escape(key)}/index.html">{escape(key)}</a><td>{escape(title)}<td>{tally(verdicts)}'
-        f"{f', {untested} not tested' if untested else ''}</tr>"
-        for key, title, verdicts, untested in results
-    ]
-    return framed("Saddlescope results", f"<h1>Saddlescope results</h1>{CLAIMS}{''.join(rows)}</table>")
+def _place(where: str, paper: Paper | None) -> Html:
+    if paper is None:
+        return fill('<p class="place">$where</p>', where=where) if where else Html()
+    about = " · ".join(filter(None, (paper.by, paper.place)))
+    title = fill("<cite>$title</cite>", title=paper.title)
+    if paper.link:
+        title = fill('<a href="$to">$title</a>', to=paper.link, title=title)
+    said = fill("$where · ", where=where) if where else Html()
+    template = '<p class="place">$said$title<br><small>$by</small></p>'
+    return fill(template, said=said, title=title, by=about)
 
 
-def page(key, experiment, scale, results, verdicts, tables, about, film=None) -> str:
-    """The page as text. It shows what is stored beside it and computes nothing."""
-    untested = len(experiment.claims) - len(verdicts)
-    first = results.measured["setting"].values[0] if "setting" in results.measured else None
-    facts = {**about["versions"], "git commit": about["git_commit"], "CPU seconds": round(about["cpu_seconds"], 1)}
-    body = PAGE.substitute(
-        key=escape(key), title=escape(experiment.title), where=escape(experiment.source), scale=escape(scale),
-        runs=results.measured.sizes["run"], rows="".join(row(v) for v in verdicts), tables="".join(map(shown, tables)),
-        provenance=escape(", ".join(f"{k} {v}" for k, v in facts.items())),
-        film=moving(film) if film else "",
-        untested=f"<p>Not tested here: {untested} of {len(experiment.claims)} claims.</p>" * bool(untested),
-        setting=escape(json.dumps(json.loads(str(first)), indent=1)) if first else "Nothing is trained here.",
-    )  # fmt: skip
-    return framed(f"{key} · {experiment.title}", body)
+def _runs_line(runs: RunsSummary) -> str:
+    """`full · 80 runs · 20 seeds per setting`; of a part, `part of full: 4 of 80 runs · 1 seed`."""
+    total = counted(runs.number, "run") if runs.part == runs.scale else ""
+    return " · ".join(filter(None, (runs.part, total, _seeds(runs))))
 
 
-def moving(film) -> str:
-    """The movie beside the page."""
-    if film.endswith(".gif"):
-        return f'<p><img src="{film}" alt="Movie of the runs" loading="lazy"></p>'
-    return f'<p><video src="{film}" controls loop muted style="max-width: 100%"></video></p>'
+def _seeds(runs: RunsSummary) -> str:
+    if runs.seeds is None:
+        return ""
+    least, most = runs.seeds
+    seeds = counted(most, "seed") if least == most else f"{least} to {most} seeds"
+    several = any(len(values) > 1 for name, values in runs.axes.items() if name != "seed")
+    return f"{seeds} per setting" if several else seeds
 
 
-def shown(table) -> str:
-    """A table of the experiment, with its files to take away."""
-    head = "".join(f"<th>{escape(c)}" for c in table.columns)
-    rows = "".join(f"<tr>{''.join(f'<td>{escape(c)}' for c in line)}</tr>" for line in table.cells())
-    files = ", ".join(f'<a href="table_{table.name}.{kind}">{kind}</a>' for kind in WAYS)
-    return (
-        f'<h3>{escape(table.title)}</h3><div class="wide"><table class="numbers"><tr>{head}</tr>{rows}</table></div>'
-        f"<p><small>{files}</small></p>"
+def _figure(data: PageData) -> Html:
+    if data.attachments.figure is None:
+        return Html()
+    width, height = data.attachments.figure
+    paper = "figure.pdf" in data.attachments.files
+    return fill(
+        FIGURE,
+        size=fill(' width="$w" height="$h"', w=width, h=height),
+        title=data.title,
+        caption=_inline(data.caption),
+        runs=", ".join(filter(None, (counted(data.runs.number, "run"), _seeds(data.runs)))) + ".",
+        larger=link("Figure as PDF", "figure.pdf") if paper else Html(),
     )
 
 
-def row(v):
-    mark = f'<td class="{"yes" if v.holds else "no"}">{"✓" if v.holds else MARKS[v.word]} {v.word}'
-    why = f"<br><b>Why:</b> {escape(v.why)}" if v.why else ""
-    claim = f"{escape(v.sentence)}<br><small>{escape(v.where)}</small>"
-    return f"<tr>{mark}<td>{claim}<td>{escape(v.evidence)}; {v.lost}.{why}</tr>"
+def _movie(name: str) -> Html:
+    if not name:
+        return Html()
+    if name.endswith(".gif"):
+        shown = '<div class="wide"><img src="$name" alt="Movie of the runs" loading="lazy"></div>'
+    else:
+        shown = '<p><video src="$name" controls loop muted></video></p>'
+    return fill(shown, name=name)
+
+
+def _prose(text: str) -> Html:
+    """Paragraphs of a docstring, and its lists."""
+    parts = []
+    for block in filter(None, re.split(r"\n\s*\n", text.strip())):
+        items = [" ".join(item.split()) for item in re.split(r"\n(?=\s*- )", block)]
+        parts += [fill("<p>$text</p>", text=_inline(item)) for item in items]
+    return joined(parts)
+
+
+def _inline(text: str) -> Html:
+    """A line of a docstring, with code between backticks."""
+    pieces = re.split(r"`([^`]+)`", " ".join(text.split()))
+    tags = ("$t", "<code>$t</code>")
+    return joined(fill(tags[i % 2], t=piece) for i, piece in enumerate(pieces))
+
+
+# ---- Tables, settings, origin ----
+
+
+def _tables(tables: Sequence[Table]) -> Html:
+    return joined([Html("<h2>Tables</h2>"), *map(_table, tables)]) if tables else Html()
+
+
+def _table(table: Table) -> Html:
+    """A table of the experiment, with its files to take away."""
+    rows = [_cells("<th>$cell</th>", table.columns)]
+    rows += [_cells("<td>$cell</td>", row) for row in table.cells()]
+    return fill(
+        '<h3>$title</h3><div class="wide" tabindex="0"><table class="numbers">$rows</table></div>'
+        "<p><small>$files</small></p>",
+        title=table.title,
+        rows=joined(fill("<tr>$row</tr>", row=row) for row in rows),
+        files=joined((link(kind, f"table_{table.name}.{kind}") for kind in WAYS), " · "),
+    )
+
+
+def _cells(template: str, row: Sequence[str]) -> Html:
+    return joined(fill(template, cell=cell) for cell in row)
+
+
+def _command(origin: Origin) -> Html:
+    if not origin.command:
+        return fill('<p class="soft">$text</p>', text="The command is not stored with this result.")
+    return fill("<pre><code>$command</code></pre>", command=origin.command)
+
+
+def _settings(runs: RunsSummary) -> Html:
+    """What was varied, and the first run's setting in full."""
+    axes = {name: _span(values) for name, values in runs.axes.items()}
+    parts = [_definitions(axes)] if axes else []
+    if runs.setting:
+        parts.append(fill(SETTING, setting=_indented(runs.setting)))
+    elif runs.trains is False:
+        parts.append(Html("<p>Nothing is trained here.</p>"))
+    return joined(parts)
+
+
+def _span(values) -> str:
+    if len(values) < 9:
+        return ", ".join(values)
+    return f"{values[0]}, {values[1]}, … {values[-1]} ({len(values)} values)"
+
+
+def _indented(text: str) -> str:
+    try:
+        return json.dumps(json.loads(text), indent=1, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _origin(origin: Origin) -> Html:
+    seconds = lambda s: None if s is None else f"{s:.1f} s"  # noqa: E731
+    facts = {
+        "date": origin.date,
+        "commit": origin.commit,
+        "processor": origin.processor,
+        "CPU time": seconds(origin.cpu_seconds),
+        "wall time": seconds(origin.wall_seconds),
+        "versions": ", ".join(f"{name} {version}" for name, version in origin.versions.items()),
+    }
+    return _definitions({name: value or "not stored" for name, value in facts.items()})
+
+
+def _definitions(facts: Mapping[str, str]) -> Html:
+    rows = [fill(DEFINITION, name=name, value=value) for name, value in facts.items()]
+    return fill("<dl>$rows</dl>", rows=joined(rows))

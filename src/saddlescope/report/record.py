@@ -4,7 +4,6 @@ import json
 from importlib import resources
 
 from saddlescope.claims import Verdict
-from saddlescope.workflows.find import find
 
 
 def recorded(key: str, scale: str) -> tuple[tuple[Verdict, ...], dict] | None:
@@ -26,31 +25,3 @@ def differences(key: str, scale: str, verdicts) -> list[str]:
         for v in verdicts
         if v.word != expected.get(v.sentence, "holds")
     ]
-
-
-WORDS = ("holds", "partly", "does not hold", "cannot tell")
-
-
-def tallies(keys) -> str:
-    """A row an experiment: how many of its recorded claims hold."""
-    rows = [f"| experiment | what it shows | {' | '.join(WORDS)} |", f"|{'---|' * (2 + len(WORDS))}"]
-    for key in keys:
-        found = recorded(key, "full")
-        counts = [sum(v.word == word for v in found[0]) for word in WORDS] if found else ["not yet run"] * len(WORDS)
-        rows.append(f"| `{key}` | {find(key).title} | {' | '.join(str(n or '') for n in counts)} |")
-    return "\n".join(rows)
-
-
-def ledger(keys) -> str:
-    """Every recorded claim as a Markdown table, with its evidence and the reason where it fails."""
-    rows = ["| claim | where | verdict | evidence |", "|---|---|---|---|"]
-    for key in keys:
-        if (found := recorded(key, "full")) is None:
-            rows.append(f"| {find(key).title}: all its claims | `{key}` | not yet run in full | |")
-            continue
-        for v in found[0]:
-            why = f" *Why:* {v.why}" if v.why else ""
-            mark = v.word if v.holds else f"**{v.word}**"
-            evidence = f"{v.evidence}; {v.lost}.{why}".replace("|", "\\|")
-            rows.append(f"| {v.sentence} | `{key}`, {v.where} | {mark} | {evidence} |")
-    return "\n".join(rows)

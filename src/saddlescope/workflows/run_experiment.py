@@ -6,10 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from saddlescope.claims import judge
-from saddlescope.errors import InvalidInput, require
+from saddlescope.errors import require
 from saddlescope.figures import save_figure, save_movie, style
-from saddlescope.report.page import contents, page
-from saddlescope.storage.provenance import provenance
+from saddlescope.report.index import index_pages, read_index
+from saddlescope.report.page import page
+from saddlescope.report.page_data import read_page_data
 from saddlescope.storage.result_folder import (
     RESULTS,
     VERDICTS,
@@ -26,21 +27,17 @@ from saddlescope.storage.result_folder import (
     write_bytes,
 )  # fmt: skip
 from saddlescope.tables import WAYS, runs_table
+from saddlescope.workflows.describe import describe_experiment, describe_run
 from saddlescope.workflows.find import find, matching
 
+KEPT = ("command", "date", "processor")  # of the runs, which a judgement leaves alone
 UNDER_WAY = ".runs"  # what an experiment has done so far; it goes on from there, and they go when it is finished
 
 
 def write_contents(out):
-    """index.html of all whole results in a folder. A damaged one must not spoil the run that was just made."""
-    found = []
-    for file in sorted(f for f in Path(out).glob(f"*/{VERDICTS}") if is_sealed(f.parent)):
-        try:
-            verdicts, about = load_verdicts(file)
-        except InvalidInput:
-            continue  # `list` and `show` name it
-        found.append((file.parent.name, about["title"], verdicts, about.get("untested", 0)))
-    write_bytes(Path(out) / "index.html", contents(found).encode())
+    """index.html of all finished results in a folder, and a page for each paper's sentences."""
+    for name, text in index_pages(read_index(out)).items():
+        write_bytes(Path(out) / name, text.encode())
 
 
 def write_tables(folder, results, tables):
@@ -68,6 +65,7 @@ def run_to_folder(key, scale, axes, out, workers=1, quiet=False, movie=False, re
         "runs": results.measured.sizes["run"], "wall_seconds": time.perf_counter() - wall,
         "cpu_seconds": own + trained if workers > 1 else max(own, trained),  # of runs done before a stop as well
     }  # fmt: skip
+    about |= describe_run(key, scale, axes)
     for old in films(folder):
         old.unlink()
     verdicts = write_report(folder, key, experiment, results, about, movie)
@@ -112,7 +110,7 @@ def judge_folder(folder):
     about["cpu_seconds"] = max(about["cpu_seconds"], trained_seconds(results))
     for table in folder.glob("table_*"):
         table.unlink()
-    verdicts = write_report(folder, key, find(key), results, {name: about[name] for name in known})
+    verdicts = write_report(folder, key, find(key), results, {n: about[n] for n in (*known, *KEPT) if n in about})
     return key, about["scale"], is_whole(find(key), about["scale"], results), verdicts
 
 
@@ -129,6 +127,7 @@ def write_report(folder, key, experiment, results, about, movie=False):
         verdicts = tuple(replace(v, note="") for v in verdicts)
     tables = tuple(experiment.tables(results)) if experiment.tables else ()
     unseal(folder)
+    about = about | describe_experiment(experiment, about["scale"])
     save_results(folder / RESULTS, results, **about)
     untested = len(experiment.claims) - len(verdicts)
     save_verdicts(folder / VERDICTS, verdicts, **about, untested=untested)
@@ -137,8 +136,6 @@ def write_report(folder, key, experiment, results, about, movie=False):
         save_figure(experiment.draw(results), folder)
         if movie and experiment.movie:
             save_movie(experiment.movie(results), folder)
-    film = next((f.name for f in films(folder)), None)
-    text = page(key, experiment, about["scale"], results, verdicts, tables, about | provenance(), film)
-    write_bytes(folder / "index.html", text.encode())
+    write_bytes(folder / "index.html", page(read_page_data(folder)).encode())
     seal(folder)
     return verdicts

@@ -1,0 +1,79 @@
+"""The claims of a result as cards: verdict, sentence, what the paper says, evidence."""
+
+from collections.abc import Iterable
+
+from saddlescope.report.html import Html, counted, fill, joined, link
+from saddlescope.report.page_data import PageClaim, PageData
+from saddlescope.report.paper import Paper, Sentence
+
+MARKS = {"holds": "✓", "partly": "◐", "does not hold": "✗", "cannot tell": "?"}
+MEANINGS = {
+    "holds": "the sentence is true of as many of these runs as the claim asks for.",
+    "partly": "it is true of a part of them; the evidence says which.",
+    "does not hold": "these runs contradict it.",
+    "cannot tell": "these runs are too few, or do not agree well enough, to decide.",
+}
+CLAIM = """<div class="claim"><div class="mark $kind">$mark $word</div>
+<div><p class="says">$says</p>$behind</div>
+<div class="evidence"><p>$evidence; $lost.</p>$why</div></div>"""
+
+
+def claim_cards(data: PageData) -> Html:
+    """All claims of a result, what their verdicts mean, and how many were not tested."""
+    parts = [_line(_untested(data))] if data.untested else []
+    if not data.claims:
+        return joined(parts) or _line("No claim is stored with this result.")
+    tally = _line(tally_line(claim.verdict.word for claim in data.claims))
+    cards = [_claim(claim, data.paper) for claim in data.claims]
+    return joined([tally, *cards, *parts, _meanings()])
+
+
+def _line(text: str) -> Html:
+    return fill('<p class="soft">$text</p>', text=text)
+
+
+def _untested(data: PageData) -> str:
+    total = counted(len(data.claims) + data.untested, "claim")
+    return f"Not tested here: {data.untested} of {total}."
+
+
+def tally_line(words: Iterable[str]) -> str:
+    """`3 claims; holds: 2, cannot tell: 1`."""
+    words = list(words)
+    counts = [f"{word}: {n}" for word in MARKS if (n := words.count(word))]
+    return f"{counted(len(words), 'claim')}; {', '.join(counts)}"
+
+
+def _claim(claim: PageClaim, paper: Paper | None) -> Html:
+    v = claim.verdict
+    return fill(
+        CLAIM,
+        kind=v.word.replace(" ", "-"),
+        mark=MARKS[v.word],
+        word=v.word,
+        says=v.sentence,
+        behind=_behind(v.where, claim.sentences, paper),
+        evidence=v.evidence,
+        lost=v.lost,
+        why=fill("<p><b>Why:</b> $why</p>", why=v.why) if v.why else Html(),
+    )
+
+
+def _behind(where: str, sentences: tuple[Sentence, ...], paper: Paper | None) -> Html:
+    """Where a claim stands, and what the paper says there in short."""
+    place = fill('<p class="soft"><small>$where</small></p>', where=where)
+    if not sentences or paper is None:
+        return place
+    said = '<p class="paper">The paper, $number ($where): $text</p>'
+    numbers = (link(s.number, "..", f"{paper.name}.html", anchor=s.number) for s in sentences)
+    both = zip(numbers, sentences, strict=True)
+    return joined([place, *(fill(said, number=n, where=s.where, text=s.text) for n, s in both)])
+
+
+def _meanings() -> Html:
+    row = '<dt class="mark $kind">$mark $word</dt><dd>$meaning</dd>'
+    rows = [
+        fill(row, kind=word.replace(" ", "-"), mark=MARKS[word], word=word, meaning=meaning)
+        for word, meaning in MEANINGS.items()
+    ]
+    return fill('<h3>What the verdicts mean</h3><dl class="meanings">$rows</dl>', rows=joined(rows))
