@@ -126,7 +126,7 @@ def diagnose(run: xr.Dataset, setting: Setting | None = None) -> list[PlateauExp
     require(bool(np.isfinite(loss[0])), "The loss of this run is not a number from the start.")
     statistics = setting.net.statistics(jax.tree.map(lambda a: np.asarray(a, float), setting.data()))
     stages = find_stages(loss)
-    falls = [d.at for d in stages.falls]
+    falls = [d.at for d in stages.drops]
     return [of_one(setting, run, statistics, p, next((at for at in falls if at > p.at), None)) for p in stages.plateaus]
 
 

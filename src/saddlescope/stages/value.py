@@ -31,19 +31,19 @@ class Drop:
 
 @dataclass(frozen=True)
 class Stages:
-    drops: tuple[Drop, ...]
+    all_falls: tuple[Drop, ...]
     plateaus: tuple[Plateau, ...]
     smoothing: float = 0.0
     note: str = ""
 
     @property
-    def falls(self) -> tuple[Drop, ...]:
-        """Drops from one plateau to another."""
-        return tuple(d for d in self.drops if d.kind == "drop")
+    def drops(self) -> tuple[Drop, ...]:
+        """Falls from one plateau to another: neither slopes nor unfinished falls."""
+        return tuple(d for d in self.all_falls if d.kind == "drop")
 
     @property
     def n_drops(self) -> int:
-        return len(self.falls)
+        return len(self.drops)
 
     def rows(self):
         """One dict a stage, in the order of time."""
@@ -53,7 +53,7 @@ class Stages:
         ]  # fmt: skip
         falls = [
             {"stage": d.kind, "start": d.start, "end": d.end, "at": d.at, "level": d.after, "fall": d.before - d.after}
-            for d in self.drops
+            for d in self.all_falls
         ]
         return sorted(flat + falls, key=lambda row: (row["at"], row["stage"]))
 
@@ -82,5 +82,5 @@ class Stages:
             ax.axvspan(p.start, p.end, color="#56B4E9", alpha=0.18, lw=0, label=None if i else "plateau")
             ax.plot([p.start, p.end], [p.level] * 2, color="#000000", ls=":", lw=1)
         for kind, style in (("drop", "-"), ("slope", "--"), ("unfinished", ":")):
-            for i, d in enumerate(d for d in self.drops if d.kind == kind):
+            for i, d in enumerate(d for d in self.all_falls if d.kind == kind):
                 ax.axvline(d.at, color="#D55E00", ls=style, lw=1, label=None if i else kind)

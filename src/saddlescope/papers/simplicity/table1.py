@@ -83,7 +83,7 @@ def first_directions(moments):
 
 
 def first_drop_end(run):
-    return next((d.end for d in run.stages.falls), np.inf)
+    return next((d.end for d in run.stages.drops), np.inf)
 
 
 def rate(at, size, after=0.0):
