@@ -1,8 +1,4 @@
-"""Two kinds of handwritten digits, told apart: pixels in [0, 1], one-hot targets (simplicity paper, Fig. 3, Table 1).
-
-`dataset` is "mnist" (28 × 28, fetched once by `saddlescope data mnist`) or "small" (the 8 × 8 digits that ship with
-scikit-learn). All training images of the two digits, in their order; nothing is centred.
-"""
+"""Two kinds of handwritten digits, told apart."""
 
 from functools import cache
 from typing import final
@@ -32,6 +28,20 @@ def all_images(dataset):
 
 @final
 class DigitPair(Task):
+    """Tell two handwritten digits apart: pixels in [0, 1], one-hot targets of two outputs.
+
+    The samples are all training images of the two digits, in their order. Nothing is centred or
+    shuffled. Reference: simplicity paper, Fig. 3 and Table 1.
+
+    **Arguments:**
+
+    - `first`: The digit of output 0, from 0 to 9.
+    - `second`: The digit of output 1; another digit.
+    - `dataset`: "mnist" are 28 × 28 images, which `saddlescope data mnist` fetches once; they are
+      the default because the paper uses them. "small" are the 8 × 8 digits of scikit-learn, which
+      need no network.
+    """
+
     first: int = eqx.field(static=True, converter=whole)
     second: int = eqx.field(static=True, converter=whole)
     dataset: str = eqx.field(default="mnist", static=True)
@@ -41,7 +51,10 @@ class DigitPair(Task):
             {self.first, self.second} <= set(range(10)) and self.first != self.second,
             f"A pair is two different digits from 0 to 9; got {self.first} and {self.second}.",
         )
-        require(self.dataset in SIDES, f"`dataset` must be one of {', '.join(SIDES)}; got {self.dataset!r}.")
+        require(
+            self.dataset in SIDES,
+            f"`dataset` must be one of {', '.join(SIDES)}; got {self.dataset!r}.",
+        )
 
     @property
     def inputs(self):
@@ -56,7 +69,7 @@ class DigitPair(Task):
         return COUNTS[self.first] + COUNTS[self.second] if self.dataset == "mnist" else len(self.images()[1])
 
     def images(self):
-        """Pixels and labels of the two digits."""
+        """Pixels in [0, 1] and labels of the two digits."""
         x, y, top = all_images(self.dataset)
         chosen = (y == self.first) | (y == self.second)
         return x[chosen] / top, y[chosen]

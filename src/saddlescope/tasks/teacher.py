@@ -1,8 +1,4 @@
-"""A teacher of a few units: y = Σ_k σ(w_k · x), x ~ N(0, I) (simplicity paper, Fig. 1G and Fig. 4).
-
-With `split` every unit is an output of its own (Fig. 5F). With `samples=None` the task is the population itself: where
-σ(z) = z^p the target is linear in x^{⊗p}, whose moments under a normal law are products of odd numbers (Isserlis).
-"""
+"""A teacher of a few nonlinear units."""
 
 from collections.abc import Callable
 from itertools import product
@@ -19,13 +15,30 @@ from saddlescope.tasks.task import Moments, Samples, Task
 
 @final
 class Teacher(Task):
+    """A teacher of a few units: y = Σ_k σ(w_k · x) with x ~ N(0, I).
+
+    Reference: simplicity paper, Fig. 1G and Fig. 4; with `split`, Fig. 5F.
+
+    **Arguments:**
+
+    - `activation`: σ, such as `Tanh()`.
+    - `directions`: The rows w_k, unit × input.
+    - `samples`: The number of samples. None means the population itself, for σ(z) = z^p alone: the
+      target is then linear in x^{⊗p}, whose moments are products of odd numbers (Isserlis).
+    - `split`: Whether every unit is an output of its own. The default sums them, as in most of the
+      paper's figures.
+    """
+
     activation: Callable
     directions: Matrix = eqx.field(converter=as_matrix)
     samples: int | None = eqx.field(static=True, converter=whole)
     split: bool = eqx.field(default=False, static=True)
 
     def __check_init__(self):
-        require(callable(self.activation), f"`activation` must be such as Tanh(); got {self.activation!r}.")
+        require(
+            callable(self.activation),
+            f"`activation` must be such as Tanh(); got {self.activation!r}.",
+        )
         require(
             self.samples is None or (isinstance(self.samples, int) and self.samples > 0),
             f"`samples` must be a positive whole number, or None for the population; got {self.samples}.",
@@ -50,6 +63,7 @@ class Teacher(Task):
 
     @property
     def power(self) -> int | None:
+        """p where σ(z) = z^p; else None."""
         return getattr(self.activation, "power", None)
 
     def data(self, rng):
@@ -60,6 +74,7 @@ class Teacher(Task):
         return Samples(x, units if self.split else units.sum(axis=1, keepdims=True))
 
     def population(self) -> Moments:
+        """The moments of x^{⊗p} and the teacher's map of them."""
         p, n = self.power, self.inputs
         assert p is not None  # refused when the task was made
         rows = np.array([[np.prod([w[i] for i in at]) for at in product(range(n), repeat=p)] for w in self.directions])
