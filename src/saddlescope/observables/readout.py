@@ -36,13 +36,14 @@ def outputs(snapshot, x, precision="float64") -> np.ndarray:
 def channels(snapshot, x, precision="float64") -> list[np.ndarray]:
     """The output of every block, one row a point."""
     require(
-        hasattr(snapshot.net, "channels"), f"{type(snapshot.net).__name__} has no channels; a RandomFeatureNet has."
+        hasattr(snapshot.net, "channels"),
+        f"{type(snapshot.net).__name__} has no channels; a RandomFeatureNet has.",
     )
     return [np.asarray(f) for f in channels_of(*cast(snapshot.net, snapshot.params, x, precision))]
 
 
 def grid(snapshot, points) -> np.ndarray:
-    """Equally spaced points over the range of the inputs ([-1, 1] for a curve), ends included, as a column."""
+    """A column of equally spaced points over the range of the inputs, ends included."""
     x = one_input(snapshot)
     return np.linspace(x.min(), x.max(), points, dtype=float)[:, None]
 
