@@ -69,7 +69,7 @@ class Cosines(Curve):
 
 def cosine(frequency: float, samples: int, **more: Any) -> Cosines:
     """Make one cosine, y = cos(2π frequency x); `more` are further fields of `Cosines`."""
-    return Cosines((frequency,), samples, **more)
+    return Cosines(frequencies=(frequency,), samples=samples, **more)
 
 
 def check_count(name, given, most=10_000):
@@ -85,14 +85,14 @@ def cosine_sum(factor: int, samples: int, **more: Any) -> Cosines:
     y = Σ_{k=1..factor} cos(2πkx).
     """
     check_count("factor", factor)
-    Cosines((factor,), samples, **more)  # refuses too high a factor before a long list is made
-    return Cosines(tuple(range(1, factor + 1)), samples, **more)
+    cosine(factor, samples, **more)  # refuses too high a factor before a long list is made
+    return Cosines(frequencies=tuple(range(1, factor + 1)), samples=samples, **more)
 
 
 def dyadic(terms: int, samples: int, **more: Any) -> Cosines:
     """Make a sum over octaves, y = Σ_{k=0..terms-1} cos(2π 2ᵏ x); `more` as in `Cosines`."""
     check_count("terms", terms, 50)
-    return Cosines(tuple(2**k for k in range(terms)), samples, **more)
+    return Cosines(frequencies=tuple(2**k for k in range(terms)), samples=samples, **more)
 
 
 def multi_frequency(m: float, samples: int, **more: Any) -> Cosines:
@@ -100,4 +100,5 @@ def multi_frequency(m: float, samples: int, **more: Any) -> Cosines:
 
     y = cos(12mπx) + cos(24mπx + ½) + cos(36mπx) + cos(72mπx + ½).
     """
-    return Cosines(tuple(m * f for f in (6, 12, 18, 36)), samples, phases=(0, 0.5, 0, 0.5), **more)
+    frequencies, phases = tuple(m * f for f in (6, 12, 18, 36)), (0, 0.5, 0, 0.5)
+    return Cosines(frequencies=frequencies, samples=samples, phases=phases, **more)

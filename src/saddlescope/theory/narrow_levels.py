@@ -1,9 +1,4 @@
-"""Plateau levels of any two-layer net of units: the least loss of a net of h units, h = 0, 1, … (Theorem 1, Section 5).
-
-The level of width h, up to the net's own, is the best of `tries` local minima, from random starts of deviation `size`.
-Holds where a plateau is a visited saddle that embeds the *best* net of h units; one that embeds another local minimum
-lies higher.
-"""
+"""Plateau levels of two-layer nets of any units."""
 
 from typing import final
 
@@ -21,6 +16,23 @@ from saddlescope.theory.relax import relax
 
 @final
 class NarrowLevels(Prediction):
+    """Plateau levels of any two-layer net of units: the least loss of a net of h units, h = 0, 1, …
+
+    The level of width h is the best of several local minima, from random starts. It goes up to the
+    net's own width at most.
+
+    Gives `plateau_level`. Holds where a plateau is a visited saddle that embeds the *best* net of h
+    units. One that embeds another local minimum lies higher. Reference: simplicity paper, Theorem 1
+    and Section 5.
+
+    **Arguments:**
+
+    - `widths`: The largest h. The default 2 is the number of drops in most of the paper's figures.
+    - `tries`: How many random starts the least loss is sought from; more can only lower a level.
+    - `size`: The standard deviation of the weights at these starts. The default 0.7 is of the order
+      of trained weights.
+    """
+
     widths: int = eqx.field(default=2, static=True, converter=whole)
     tries: int = eqx.field(default=10, static=True, converter=whole)
     size: float = eqx.field(default=0.7, converter=float)
@@ -30,13 +42,20 @@ class NarrowLevels(Prediction):
             require(isinstance(n, int) and n > 0, f"`{name}` must be a positive whole number; got {n}.")
 
     def __call__(self, setting):
-        require(isinstance(setting.net, Units), "This theory speaks of two-layer nets of units: use Units.")
-        statistics, shape = setting.net.statistics(setting.data()), (setting.task.inputs, setting.task.outputs)
+        require(
+            isinstance(setting.net, Units),
+            "This theory speaks of two-layer nets of units: use Units.",
+        )
+        statistics, shape = (
+            setting.net.statistics(setting.data()),
+            (setting.task.inputs, setting.task.outputs),
+        )
         nets = [narrow(setting.net, h + 1, self.size) for h in range(min(self.widths, setting.net.units))]
         return levels_of(nets, statistics, *shape, self.tries)
 
 
 def narrow(net, units, scale=1.0):
+    """The same kind of net with so many units."""
     return Units(units, net.unit, scale)
 
 

@@ -1,21 +1,16 @@
-"""A unit of a quadratic net in a residual held still (simplicity paper, Proposition 5 and App. H.2).
-
-v̇ = Σ_k s_k a_k², ȧ_k = s_k v a_k, with s_k the eigenvalues of Σ_yZ and a_k = r_k·u / √2 (Eq. 48; a step is 4 lr of its
-time). With x = ∫ v dt: a_k = a_k(0) e^{s_k x} and v² = E(x) = v(0)² + Σ a_k(0)² (e^{2 s_k x} - 1) (Eq. 50–54), so that
-t = ∫ dx / v. The paper's Eq. 55 and 56 follow v while it keeps its sign. E is convex; where it has a zero x_t on the
-way, v turns there and x goes back: t_∞ is then the integral to x_t and the one from x_t the other way (ours).
-
-Holds for units quadratic in u with one output, while the residual is that of a fixed point.
-"""
+"""When units of a quadratic net explode."""
 
 from typing import final
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from saddlescope.errors import require
 from saddlescope.nets import Neuron, Square, Units
+from saddlescope.nets.net import Params
+from saddlescope.setting import Setting
 from saddlescope.theory.drop_schedule import plain_descent
 from saddlescope.theory.prediction import Prediction
 
@@ -28,8 +23,25 @@ def modes(sigma, u):
     return s, np.asarray(u) @ r / np.sqrt(2)
 
 
-def explosion_time(v, a, s) -> float:
-    """t_∞ of one unit in the time of Eq. 48, sign flips included; infinite where it never grows without bound."""
+def explosion_time(v: float, a: ArrayLike, s: ArrayLike) -> float:
+    """t_∞, when one unit of a quadratic net grows without bound, in the time of Eq. 48.
+
+    In a residual held still v̇ = Σ_k s_k a_k² and ȧ_k = s_k v a_k. Here s_k are the eigenvalues of
+    Σ_yZ and a_k = r_k·u / √2 (Eq. 48; one step of descent lasts 4 lr). With x = ∫ v dt, a_k =
+    a_k(0) e^{s_k x} and v² = E(x) = v(0)² + Σ a_k(0)² (e^{2 s_k x} - 1) (Eq. 50–54). So t = ∫ dx /
+    v. The paper's Eq. 55 and 56 follow v while it keeps its sign. E is convex. Where it has a zero
+    x_t on the way, v turns there and x goes back. t_∞ is then the integral to x_t plus the one from
+    x_t the other way; this part is ours.
+
+    The result is infinite where the unit never grows without bound. Reference: simplicity paper,
+    Proposition 5 and App. H.2.
+
+    **Arguments:**
+
+    - `v`: The unit's outer weight.
+    - `a`: a_k(0), one number per mode.
+    - `s`: s_k, one number per mode.
+    """
     v, a, s = float(v), np.asarray(a, float), np.asarray(s, float)
     a, s = a[(a != 0) & (s != 0)], s[(a != 0) & (s != 0)]
     if not s.size:
@@ -81,8 +93,17 @@ def time_between(E, s, a, steep=0.0):
     return near + tail
 
 
-def explosion_steps(setting, params):
-    """Steps of descent until each unit of given weights explodes, in the residual that these weights leave."""
+def explosion_steps(setting: Setting, params: Params) -> np.ndarray:
+    """Steps of descent until each unit explodes, in the residual that these weights leave.
+
+    Holds for units quadratic in u with one output, while the residual is that of a fixed point. See
+    `explosion_time`.
+
+    **Arguments:**
+
+    - `setting`: A setting of quadratic neurons without bias, under plain full-batch descent.
+    - `params`: The weights {'u', 'v'}, at the start or on a plateau.
+    """
     lr = plain_descent(setting)
     s, a = modes(residual_correlation(setting, params), params["u"])
     return np.array([explosion_time(v, row, s) for v, row in zip(params["v"][:, 0], a, strict=True)]) / (4 * lr)
@@ -104,11 +125,20 @@ def lowest_point(s, a, far):
 
 @final
 class QuadraticDrops(Prediction):
-    """The first drop of a quadratic net from its initial draw: the unit with the least t_∞."""
+    """When the first drop of a quadratic net comes, from its initial draw: the unit with the least
+    t_∞.
+
+    Gives `explosion_step` of every unit and `first_drop_step`. Holds for small initial weights,
+    quadratic neurons without bias, one output, and full-batch descent at a constant rate.
+    Reference: simplicity paper, Proposition 5 and App. H.2; see `explosion_time`.
+    """
 
     def __call__(self, setting):
         steps = explosion_steps(setting, setting.initial())
-        return {"explosion_step": ("unit", steps), "first_drop_step": ("first", np.array([steps.min()]))}
+        return {
+            "explosion_step": ("unit", steps),
+            "first_drop_step": ("first", np.array([steps.min()])),
+        }
 
 
 def residual_correlation(setting, params):

@@ -1,4 +1,4 @@
-"""(ii) Silent units, where φ(x; 0) = 0: u_H = 0, v_H = 0 (Eq. 5); a unit of zero weights stays so."""
+"""Silent units."""
 
 from dataclasses import dataclass
 
@@ -10,6 +10,12 @@ from saddlescope.theory.relations.kind import Kind, numpy, split, stacked
 
 @dataclass(frozen=True)
 class Silent(Kind):
+    """(ii) Silent units, where φ(x; 0) = 0: u_H = 0, v_H = 0 (Eq. 5).
+
+    Gradient flow keeps a unit of zero weights at zero. Reference: simplicity paper, Theorems 1 and
+    3.
+    """
+
     theorem = "(ii)"
 
     def fits(self, p):
