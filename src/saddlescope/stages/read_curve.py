@@ -14,8 +14,21 @@ LARGEST = 1 << 31  # bytes of arrays in an npz
 TIME_NAMES = ("step", "global_step", "iteration", "iter", "epoch", "time")
 
 
-def read_curve(path, column=None, time=None):
-    """(time or None, loss, name of the loss). `column` and `time` name columns or variables; `loss[3]` takes row 3."""
+def read_curve(
+    path: str | Path,
+    column: str | None = None,
+    time: str | None = None,
+) -> tuple[np.ndarray | None, np.ndarray, str]:
+    """Read a loss curve from a file; gives (time or None, loss, name of the loss).
+
+    **Arguments:**
+
+    - `path`: A CSV, TSV, TXT, NPZ or NetCDF file.
+    - `column`: The column or variable with the loss; `loss[3]` takes row 3. The default looks for
+      one that is called like a loss.
+    - `time`: The column or variable with the time. The default looks for one that is called like a
+      time.
+    """
     path = Path(path)
     require(path.is_file(), f"There is no file {path}: give a CSV, NPZ or NetCDF file with a loss curve.")
     require(path.stat().st_size > 0, f"{path} is empty: give a file with a loss curve.")
@@ -119,7 +132,7 @@ def numbers(rows, i, name, path):
     for n, row in rows:
         cell = row[i] if i < len(row) else ""
         where = f"in line {n}, column {name!r}"
-        require(is_number(cell), f"{path} has {cell!r} where a number should be, {where}: mend that line.")
+        require(is_number(cell), f"{path} has {cell!r} where a number should be, {where}: fix that line.")
     return np.array([float(row[i]) for _, row in rows])
 
 
