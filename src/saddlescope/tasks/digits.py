@@ -8,7 +8,7 @@ import numpy as np
 
 from saddlescope.errors import require
 from saddlescope.serialization.identity import whole
-from saddlescope.tasks.datasets.mnist import COUNTS, load_mnist
+from saddlescope.tasks.datasets.mnist import COUNTS, DATASET
 from saddlescope.tasks.task import Samples, Task
 
 SIDES = {"mnist": 28, "small": 8}
@@ -18,7 +18,7 @@ SIDES = {"mnist": 28, "small": 8}
 def all_images(dataset):
     """Pixels, labels, and the largest value of a pixel."""
     if dataset == "mnist":
-        arrays = load_mnist()
+        arrays = DATASET.load()
         return arrays["train_x"], arrays["train_y"], 255.0
     from sklearn.datasets import load_digits  # two seconds to import
 
@@ -66,7 +66,9 @@ class DigitPair(Task):
 
     @property
     def size(self):
-        return COUNTS[self.first] + COUNTS[self.second] if self.dataset == "mnist" else len(self.images()[1])
+        if self.dataset == "mnist":  # known without the images
+            return COUNTS[self.first] + COUNTS[self.second]
+        return len(self.images()[1])
 
     def images(self):
         """Pixels in [0, 1] and labels of the two digits."""
