@@ -35,7 +35,7 @@ def weights_movie(
     found = [(title, results.select(**{axis: value})) for value, title in names.items()]
     shown = [(title, next(some.runs())) for title, some in found if some.measured.sizes["run"]]
     figure, axes = plt.subplots(2, len(shown), figsize=(2.4 * len(shown), 4.6), squeeze=False)
-    artists = [movie_panel(axes[0, k], axes[1, k], name, run) for k, (name, run) in enumerate(shown)]
+    artists = [_movie_panel(axes[0, k], axes[1, k], name, run) for k, (name, run) in enumerate(shown)]
 
     def frame(i):
         for at in artists:
@@ -45,7 +45,7 @@ def weights_movie(
     return FuncAnimation(figure, frame, frames=frames, interval=100, blit=False)
 
 
-def movie_panel(top, below, name, run):
+def _movie_panel(top, below, name, run):
     """Draw the first frame of a panel; gives the function that moves it to a share of the film.
 
     Half of the film goes by time, half by the fall of the loss, so that drops are seen.

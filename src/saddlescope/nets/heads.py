@@ -12,14 +12,14 @@ from saddlescope.nets.unit import Unit
 from saddlescope.serialization.identity import whole
 
 
-def tokens(x, dimension):
+def _tokens(x, dimension):
     """sample × (D + 1) × (N + 1)."""
     return x.reshape(len(x), dimension + 1, -1)
 
 
 def context_and_query(x, dimension):
     """X Xᵀ / N of every sample, and its query x_q."""
-    X = tokens(x, dimension)
+    X = _tokens(x, dimension)
     return jnp.einsum("san,sbn->sab", X, X) / (X.shape[2] - 1), X[:, :dimension, -1]
 
 
@@ -80,7 +80,7 @@ class LinearHead(Unit):
         return outer_features(x, self.dimension)
 
     def maps(self, u, features):
-        return of_every_row(jnp.einsum("irb,ird->ibd", *self.key_query(u)))
+        return _of_every_row(jnp.einsum("irb,ird->ibd", *self.key_query(u)))
 
 
 @final
@@ -116,7 +116,7 @@ class MergedHead(Unit):
         return outer_features(x, self.dimension)
 
     def maps(self, u, features):
-        return of_every_row(self.matrix(u))
+        return _of_every_row(self.matrix(u))
 
 
 @final
@@ -142,13 +142,13 @@ class SoftmaxHead(Unit):
         return 2 * self.dimension + 1, self.dimension + 1
 
     def __call__(self, x, u):
-        X = tokens(x, self.dimension)
+        X = _tokens(x, self.dimension)
         K, Q = u[:, : self.dimension + 1], u[:, self.dimension + 1 :]
         scores = jnp.einsum("ia,san->sin", K, X) * (X[:, : self.dimension, -1] @ Q.T)[:, :, None]
         return jnp.einsum("sin,san->sia", jax.nn.softmax(scores, axis=-1), X)
 
 
-def of_every_row(KQ):
+def _of_every_row(KQ):
     """φ_a = Σ_bd S_ab (KᵀQ)_bd q_d as maps of the features S ⊗ q, unit × (D + 1) × feature."""
     eye = jnp.eye(KQ.shape[1], dtype=KQ.dtype)
     return jnp.einsum("ac,ibd->iacbd", eye, KQ).reshape(len(KQ), len(eye), -1)

@@ -50,13 +50,13 @@ class Neuron(Unit):
         return None if self.bias else self.activation.power
 
     def features(self, x):
-        return None if self.power is None else tensor_power(x, self.power)
+        return None if self.power is None else _tensor_power(x, self.power)
 
     def maps(self, u, features):
-        return tensor_power(u, self.power)[:, None]
+        return _tensor_power(u, self.power)[:, None]
 
 
-def tensor_power(rows, power):
+def _tensor_power(rows, power):
     """Each row's x^{⊗p}, flattened."""
     product = rows
     for _ in range(power - 1):

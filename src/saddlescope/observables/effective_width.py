@@ -57,7 +57,7 @@ class ByNorm(WidthRule):
     share: float = eqx.field(default=0.1, converter=float)
 
     def __call__(self, theta):
-        return jnp.sum(large(theta, self.share))
+        return jnp.sum(_large(theta, self.share))
 
 
 @final
@@ -80,7 +80,7 @@ class ByRays(WidthRule):
         require(0 < self.cosine < 1, f"`cosine` must lie between 0 and 1; got {self.cosine}.")
 
     def __call__(self, theta):
-        keep = large(theta, self.share)
+        keep = _large(theta, self.share)
         norm = jnp.linalg.norm(theta, axis=1, keepdims=True)
         ray = theta / jnp.where(norm > 0, norm, 1.0)
         joined = (ray @ ray.T > self.cosine) & keep[:, None] & keep[None, :]
@@ -89,7 +89,7 @@ class ByRays(WidthRule):
         return jnp.sum(jnp.where(keep, 1.0 / jnp.maximum(joined.sum(axis=1), 1), 0.0)).round().astype(int)
 
 
-def large(theta, share):
+def _large(theta, share):
     norms = jnp.linalg.norm(theta, axis=1)
     return norms > share * norms.max()
 

@@ -8,7 +8,7 @@ from saddlescope.stages.noise import RESOLUTION, blurred, level_of, quantum
 from saddlescope.stages.value import Drop, Plateau
 
 
-def peaks_of(log_rate, depth):
+def _peaks_of(log_rate, depth):
     """Maxima that stand out, the two ends included: beyond them the rate counts as nothing. Ties are one peak."""
     low = log_rate.min() - 100
     from scipy.signal import find_peaks  # a second to import
@@ -45,7 +45,7 @@ class Cuts:
     def __init__(self, loss, curve, clock, width, quiet, log_rate, depth):
         self.loss, self.curve, self.clock, self.width = loss, curve, clock, width
         self.quiet, self.log_rate = quiet, log_rate
-        self.peaks, self.depth = peaks_of(log_rate, depth), depth
+        self.peaks, self.depth = _peaks_of(log_rate, depth), depth
         self.ends = curve[0], curve[-1]
 
     def valleys(self):

@@ -53,7 +53,7 @@ def find_stages(
     require(0 < min_fall < 1, f"`min_fall` is a share of the level between 0 and 1, got {min_fall}.")
     require(prominence > 1, f"`prominence` is a factor above 1, got {prominence}.")
     require(smooth is None or 0 <= smooth < 1e6, f"`smooth` is a width in points, 0 to 1e6, got {smooth}.")
-    loss, time, note = checked(loss, time, log_time)
+    loss, time, note = _checked(loss, time, log_time)
     if len(loss) < 3 or np.all(loss == loss[0]):
         level = () if not len(loss) else (Plateau(time[0], time[-1], time[0], loss[0], 0.0),)
         return Stages((), tuple(level), 0.0, note)
@@ -72,7 +72,7 @@ def find_stages(
         return Stages(*cuts.stages(time, scale), width, note)
 
 
-def own_time(loss):
+def _own_time(loss):
     """The index of a pandas series or the coordinate of a data array, if it is one of numbers."""
     index = getattr(loss, "index", None) if hasattr(loss, "iloc") else None
     if hasattr(loss, "dims") and len(loss.dims) == 1 and loss.dims[0] in loss.coords:
@@ -80,9 +80,9 @@ def own_time(loss):
     return None if index is None or np.asarray(index).dtype.kind not in "fiu" else np.asarray(index)
 
 
-def checked(loss, time, log_time):
+def _checked(loss, time, log_time):
     """Finite floats and their times; the rest in words."""
-    time = own_time(loss) if time is None else time
+    time = _own_time(loss) if time is None else time
     loss = np.asarray(loss)
     require(
         loss.ndim == 1 and loss.dtype.kind in "fiub",

@@ -11,7 +11,7 @@ from saddlescope.serialization.identity import whole
 from saddlescope.tasks.curve import Curve
 
 
-def numbers(given):
+def _numbers(given):
     """Converter: a tuple of finite numbers, or one number for each term."""
     try:
         values = tuple(float(v) for v in (given if np.iterable(given) else (given,)))
@@ -38,10 +38,10 @@ class Cosines(Curve):
       The default refuses them, because the samples would show a slower target.
     """
 
-    frequencies: tuple[float, ...] = eqx.field(converter=numbers)
+    frequencies: tuple[float, ...] = eqx.field(converter=_numbers)
     samples: int = eqx.field(static=True, converter=whole)
-    phases: tuple[float, ...] = eqx.field(default=(), converter=numbers)
-    amplitudes: tuple[float, ...] = eqx.field(default=(), converter=numbers)
+    phases: tuple[float, ...] = eqx.field(default=(), converter=_numbers)
+    amplitudes: tuple[float, ...] = eqx.field(default=(), converter=_numbers)
     allow_aliasing: bool = eqx.field(default=False, static=True)
 
     def __check_init__(self):
@@ -72,7 +72,7 @@ def cosine(frequency: float, samples: int, **more: Any) -> Cosines:
     return Cosines(frequencies=(frequency,), samples=samples, **more)
 
 
-def check_count(name, given, most=10_000):
+def _check_count(name, given, most=10_000):
     require(
         isinstance(given, int | np.integer) and 0 < given <= most,
         f"`{name}`, the number of cosines, must be a positive whole number, at most {most:,}; got {given!r}.",
@@ -84,14 +84,14 @@ def cosine_sum(factor: int, samples: int, **more: Any) -> Cosines:
 
     y = Σ_{k=1..factor} cos(2πkx).
     """
-    check_count("factor", factor)
+    _check_count("factor", factor)
     cosine(factor, samples, **more)  # refuses too high a factor before a long list is made
     return Cosines(frequencies=tuple(range(1, factor + 1)), samples=samples, **more)
 
 
 def dyadic(terms: int, samples: int, **more: Any) -> Cosines:
     """Make a sum over octaves, y = Σ_{k=0..terms-1} cos(2π 2ᵏ x); `more` as in `Cosines`."""
-    check_count("terms", terms, 50)
+    _check_count("terms", terms, 50)
     return Cosines(frequencies=tuple(2**k for k in range(terms)), samples=samples, **more)
 
 

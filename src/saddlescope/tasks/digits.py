@@ -15,7 +15,7 @@ SIDES = {"mnist": 28, "small": 8}
 
 
 @cache
-def all_images(dataset):
+def _all_images(dataset):
     """Pixels, labels, and the largest value of a pixel."""
     if dataset == "mnist":
         arrays = DATASET.load()
@@ -72,7 +72,7 @@ class DigitPair(Task):
 
     def images(self):
         """Pixels in [0, 1] and labels of the two digits."""
-        x, y, top = all_images(self.dataset)
+        x, y, top = _all_images(self.dataset)
         chosen = (y == self.first) | (y == self.second)
         return x[chosen] / top, y[chosen]
 

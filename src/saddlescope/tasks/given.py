@@ -48,7 +48,7 @@ class FunctionTask(Curve):
         return 0.0
 
 
-def table(given):
+def _table(given):
     """Converter: rows of finite numbers; a plain list of numbers is one column."""
     try:
         array = np.array(given, float)
@@ -76,8 +76,8 @@ class ArrayTask(Task):
     - `y`: The targets, one row per sample; a plain list of numbers becomes one column.
     """
 
-    x: np.ndarray = eqx.field(converter=table)
-    y: np.ndarray = eqx.field(converter=table)
+    x: np.ndarray = eqx.field(converter=_table)
+    y: np.ndarray = eqx.field(converter=_table)
 
     def __check_init__(self):
         require(

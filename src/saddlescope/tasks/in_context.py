@@ -10,7 +10,7 @@ from saddlescope.serialization.identity import whole
 from saddlescope.tasks.task import Samples, Task
 
 
-def numbers(given) -> tuple[float, ...]:
+def _numbers(given) -> tuple[float, ...]:
     try:
         return tuple(float(v) for v in given)
     except (TypeError, ValueError):
@@ -32,7 +32,7 @@ class InContextRegression(Task):
     - `samples`: The number of samples.
     """
 
-    variances: tuple[float, ...] = eqx.field(converter=numbers)
+    variances: tuple[float, ...] = eqx.field(converter=_numbers)
     context: int = eqx.field(static=True, converter=whole)
     samples: int = eqx.field(static=True, converter=whole)
 

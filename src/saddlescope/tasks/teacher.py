@@ -79,10 +79,10 @@ class Teacher(Task):
         assert p is not None  # refused when the task was made
         rows = np.array([[np.prod([w[i] for i in at]) for at in product(range(n), repeat=p)] for w in self.directions])
         both = [[*a, *b] for a in product(range(n), repeat=p) for b in product(range(n), repeat=p)]
-        xx = np.array([normal_moment(np.bincount(at, minlength=n)) for at in both]).reshape(n**p, n**p)
+        xx = np.array([_normal_moment(np.bincount(at, minlength=n)) for at in both]).reshape(n**p, n**p)
         return Moments(rows if self.split else rows.sum(axis=0, keepdims=True), xx, np.zeros(()), p)
 
 
-def normal_moment(counts) -> float:
+def _normal_moment(counts) -> float:
     """⟨x_1^{n_1} x_2^{n_2} …⟩ of independent standard normals: (n - 1)!! each, 0 where one is odd."""
     return float(np.prod([0 if n % 2 else np.prod(np.arange(1, n, 2)) for n in counts]))

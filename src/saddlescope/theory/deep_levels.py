@@ -11,7 +11,7 @@ from saddlescope.theory.narrow_levels import levels_of
 from saddlescope.theory.prediction import Prediction
 
 
-def table(widths):
+def _table(widths):
     return tuple(tuple(map(whole, row)) for row in widths)
 
 
@@ -36,7 +36,7 @@ class DeepLevels(Prediction):
       of trained weights.
     """
 
-    widths: tuple[tuple[int, ...], ...] = eqx.field(default=((1, 1), (2, 2)), static=True, converter=table)
+    widths: tuple[tuple[int, ...], ...] = eqx.field(default=((1, 1), (2, 2)), static=True, converter=_table)
     tries: int = eqx.field(default=20, static=True, converter=whole)
     size: float = eqx.field(default=0.7, converter=float)
 

@@ -20,7 +20,7 @@ def correlation(net, params, point, statistics):
 
 
 @eqx.filter_jit
-def grow(net, params, point, statistics, lr, goal, most):
+def _grow(net, params, point, statistics, lr, goal, most):
     """Steps of ascent on the correlation until what was gained reaches the goal, or `most` steps."""
     start = correlation(net, params, point, statistics)
 
@@ -70,6 +70,6 @@ def escape_steps(
     finite = all(np.isfinite(w).all() for w in jax.tree.leaves((params, point, lr, fall)))
     require(finite, "Weights, rate and fall must be finite numbers.")
     as_arrays = lambda tree: jax.tree.map(jnp.asarray, tree)  # noqa: E731
-    n, weights = grow(net, as_arrays(params), as_arrays(point), statistics, jnp.asarray(lr), jnp.asarray(fall),
+    n, weights = _grow(net, as_arrays(params), as_arrays(point), statistics, jnp.asarray(lr), jnp.asarray(fall),
                 jnp.asarray(most))  # fmt: skip
     return float(n) if int(n) < most else np.inf, {name: np.asarray(w) for name, w in weights.items()}

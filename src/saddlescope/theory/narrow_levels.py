@@ -63,23 +63,23 @@ def levels_of(nets, statistics, inputs, outputs, tries):
     """The loss of zero weights, then the least loss of each net."""
     zero = nets[0].init(np.random.default_rng(0), inputs, outputs)
     first = float(nets[0].loss({name: 0 * jnp.asarray(w) for name, w in zero.items()}, statistics))
-    rest = [lowest(net, statistics, inputs, outputs, tries) for net in nets]
+    rest = [_lowest(net, statistics, inputs, outputs, tries) for net in nets]
     return {"plateau_level": ("stage", np.minimum.accumulate([first, *rest]))}
 
 
 KNOWN: dict[str, float] = {}  # runs on one population, or on the same points, share their levels
 
 
-def lowest(net, statistics, inputs, outputs, tries):
+def _lowest(net, statistics, inputs, outputs, tries):
     """The least loss that a net relaxes to, of so many random starts, the same for all runs."""
     seen = [net.form(), inputs, outputs, tries, *map(digest, jax.tree.leaves(statistics))]
     if (key := content_hash(seen)) not in KNOWN:
         rng = np.random.default_rng(0)
-        KNOWN[key] = min(relax(net, alive(net.init(rng, inputs, outputs)), statistics)[1] for _ in range(tries))
+        KNOWN[key] = min(relax(net, _alive(net.init(rng, inputs, outputs)), statistics)[1] for _ in range(tries))
     return KNOWN[key]
 
 
-def alive(params):
+def _alive(params):
     """Hidden dense layers start with positive weights: a ReLU of theirs would be dead at many a start."""
     hidden = sorted(name for name in params if name.startswith("W"))[:-1]
     return params | {name: np.abs(params[name]) for name in hidden}

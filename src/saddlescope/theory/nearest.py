@@ -94,7 +94,7 @@ def nearest_embedded(
     found = [relax(own, start, statistics), settle(own, start, statistics)]
     fixed = [(small, level) for small, level, slope in found if slope < FIXED] or [found[0][:2]]
     lifted = [(kind.lift(small, params), small, level) for small, level in fixed]
-    point, small, level = min(lifted, key=lambda f: gap(params, f[0]))
+    point, small, level = min(lifted, key=lambda f: _gap(params, f[0]))
     about = saddle(net, point, statistics)
     if p.positively and not p.homogeneous and np.any(np.all(point["u"] == 0, axis=1)):
         about = replace(about, kind="not smooth")  # ReLU has no Hessian where u = 0
@@ -102,7 +102,7 @@ def nearest_embedded(
         kind,
         width,
         manifold_residual(params, kind, width),
-        gap(params, point),
+        _gap(params, point),
         level,
         about,
         point,
@@ -110,6 +110,6 @@ def nearest_embedded(
     )
 
 
-def gap(params, point):
+def _gap(params, point):
     theta = stacked(params)
     return float(np.linalg.norm(theta - stacked(point)) / np.linalg.norm(theta))

@@ -32,12 +32,12 @@ class ReducedWidth(Prediction):
         require(not setting.stop, "The reduced model runs for all steps: leave the stop rules out.")
         narrow = np.linalg.qr(m.c.T, mode="r").T  # D × D, with narrow narrowᵀ = c cᵀ
         start = jnp.asarray(m.q @ narrow), jnp.asarray(m.r @ narrow)
-        loss = iterate(start, m.moments.optimum, m.moments.xx, m.moments.floor, lr, setting.budget)
+        loss = _iterate(start, m.moments.optimum, m.moments.xx, m.moments.floor, lr, setting.budget)
         return {"loss": ("step", np.asarray(loss))}
 
 
 @jax.jit(static_argnames="steps")
-def iterate(start, optimum, xx, floor, lr, steps):
+def _iterate(start, optimum, xx, floor, lr, steps):
     def step(state, _):
         V, U = state
         gap = optimum - V @ U.T

@@ -28,7 +28,7 @@ class OrthogonalPoints(Prediction):
     """
 
     def __call__(self, setting):
-        lr, (x, y) = plain_descent(setting), orthogonal_points(setting)
+        lr, (x, y) = plain_descent(setting), _orthogonal_points(setting)
         start = setting.initial()
         length, strength = np.linalg.norm(x, axis=1), np.abs(y)
         along = start["u"] @ (x.T / length)  # unit × point
@@ -47,16 +47,16 @@ class OrthogonalPoints(Prediction):
         return {"half_strength_step": ("sample", half), "plateau_level": ("stage", left)}
 
 
-def is_relu(net):
+def _is_relu(net):
     """Neurons without bias."""
     unit = net.unit if isinstance(net, Units) else None
     return isinstance(unit, Neuron) and isinstance(unit.activation, ReLU) and not unit.bias
 
 
-def orthogonal_points(setting):
+def _orthogonal_points(setting):
     net, data = setting.net, setting.data()
     require(
-        is_relu(net) and setting.task.outputs == 1,
+        _is_relu(net) and setting.task.outputs == 1,
         "This theory is of ReLU units without bias and with one output.",
     )
     x, y = np.asarray(data.x), np.asarray(data.y)[:, 0]

@@ -13,7 +13,7 @@ from saddlescope.theory.escape_time import correlation
 
 
 @eqx.filter_jit
-def pull(net, u, outer, point, statistics):
+def _pull(net, u, outer, point, statistics):
     """2 |G| along u, and its gradient. `outer` holds as many numbers as v."""
 
     def size(row):
@@ -54,7 +54,7 @@ def silent_rate(
     outer = jnp.ones(point["v"].shape[1])
 
     def down(u):
-        value, slope = pull(one, jnp.asarray(u), outer, point, statistics)
+        value, slope = _pull(one, jnp.asarray(u), outer, point, statistics)
         return -float(value), -np.asarray(slope, float)
 
     starts = rng.standard_normal((tries, point["u"].shape[1]))

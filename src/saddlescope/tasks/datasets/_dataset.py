@@ -48,7 +48,7 @@ class Dataset(ABC):
     @property
     def path(self) -> Path:
         """Where the data set is cached, whether it is there or not."""
-        return cache_folder() / f"{self.name}.npz"
+        return _cache_folder() / f"{self.name}.npz"
 
     def load(self) -> Arrays:
         """Read the arrays from the cache, and check them."""
@@ -96,7 +96,7 @@ class Dataset(ABC):
         raise InvalidInput(f"{self.title} could not be fetched ({tried}). Without it {self.instead}.")
 
 
-def cache_folder() -> Path:
+def _cache_folder() -> Path:
     """Where fetched data is kept: $SADDLESCOPE_CACHE, or the user's cache folder."""
     given = os.environ.get("SADDLESCOPE_CACHE")
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")

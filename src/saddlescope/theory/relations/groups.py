@@ -47,7 +47,7 @@ def nearest_rays(rows, width, mirrored=False, rounds=50):
             sides(along, mirrored),
             np.argmax(np.abs(along) if mirrored else along, axis=1),
         )
-        moved = np.array([top_direction(folded[group == k, k, None] * rows[group == k], r) for k, r in enumerate(ray)])
+        moved = np.array([_top_direction(folded[group == k, k, None] * rows[group == k], r) for k, r in enumerate(ray)])
         if np.allclose(moved, ray, rtol=0, atol=1e-15):
             break
         ray = moved
@@ -73,7 +73,7 @@ def unit(row):
     return row / n if n else row
 
 
-def top_direction(rows, before):
+def _top_direction(rows, before):
     """The direction with the largest sum of squared lengths, among rows that point along it."""
     ahead = rows[rows @ before > 0]
     if not len(ahead):

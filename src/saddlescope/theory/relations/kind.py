@@ -63,7 +63,7 @@ def embed(narrow: Params, wide: int, kind: Kind) -> Params:
     - `kind`: How units are added, such as `Silent()`.
     """
     refuse_unless_weights(narrow)
-    refuse_unless_way(kind)
+    _refuse_unless_way(kind)
     require(
         isinstance(wide, int | np.integer),
         f"`wide`, a number of units, must be whole; got {wide!r}.",
@@ -87,7 +87,7 @@ def manifold_residual(params: Params, kind: Kind, width: int) -> float:
     - `kind`: The relation between units, such as `Rays()`.
     - `width`: The effective width, from 1 to the number of units.
     """
-    refuse_unless_manifold(params, kind, width)
+    _refuse_unless_manifold(params, kind, width)
     theta, on = stacked(params), stacked(kind.project(params, width))
     size = np.linalg.norm(theta)
     return float(np.linalg.norm(theta - on) / size) if size else 0.0
@@ -103,11 +103,11 @@ def reduce(params: Params, kind: Kind, width: int) -> Params:
     - `kind`: The relation between units, such as `Rays()`.
     - `width`: The effective width, from 1 to the number of units.
     """
-    refuse_unless_manifold(params, kind, width)
+    _refuse_unless_manifold(params, kind, width)
     return kind.reduce(numpy(params), width)
 
 
-def refuse_unless_way(kind):
+def _refuse_unless_way(kind):
     require(isinstance(kind, Kind), f"`kind` is Equal(), Silent(), Rays() or Span(); got {kind!r}.")
 
 
@@ -125,9 +125,9 @@ def refuse_unless_weights(params):
     require(bool(np.isfinite(u).all() and np.isfinite(v).all()), "The weights must be finite numbers.")
 
 
-def refuse_unless_manifold(params, kind, width):
+def _refuse_unless_manifold(params, kind, width):
     refuse_unless_weights(params)
-    refuse_unless_way(kind)
+    _refuse_unless_way(kind)
     most = len(params["u"])
     good = isinstance(width, int | np.integer) and 0 < width <= most
     require(good, f"`width` must be a whole number between 1 and {most}; got {width!r}.")

@@ -65,21 +65,21 @@ class Rays(Kind):
                 continue
             mine = np.flatnonzero(group == k)
             lengths = params["u"][mine] @ inner / a, params["v"][mine] @ outer / b
-            F, G = either(*lengths, a * b) if self.lines else ahead(*lengths, a * b)
+            F, G = _either(*lengths, a * b) if self.lines else _ahead(*lengths, a * b)
             u[mine], v[mine] = np.outer(F, inner / a), np.outer(G, outer / b)
         return {"u": u, "v": v}
 
 
-def either(F, G, product):
+def _either(F, G, product):
     """The nearest lengths with Σ F G = product."""
     return (x[:, 0] for x in onto_product(F[:, None], G[:, None], np.array([[product]])))
 
 
-def ahead(F, G, product):
+def _ahead(F, G, product):
     """The nearest lengths with Σ F G = product and F ≥ 0; a unit whose F would be negative has none."""
     on, lengths = F > 0, np.zeros((2, len(F)))
     while on.any():
-        f, g = either(F[on], G[on], product)
+        f, g = _either(F[on], G[on], product)
         if np.all(f > 0) and np.isclose(f @ g, product):
             lengths[:, on] = f, g
             return lengths
