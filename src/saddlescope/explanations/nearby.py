@@ -6,7 +6,7 @@ import numpy as np
 
 from saddlescope.explanations.plateau import PlateauExplanation
 from saddlescope.nets.net import Params
-from saddlescope.observables import ByNorm, ByRank, ByRays
+from saddlescope.observables import ByNorm, ByRank, ByRays, WidthRule
 from saddlescope.setting import Setting
 from saddlescope.stages import Plateau
 from saddlescope.tasks import Moments, Samples
@@ -22,6 +22,7 @@ from saddlescope.theory import (
     saddle,
 )
 from saddlescope.theory.narrow_levels import narrow
+from saddlescope.theory.properties import Properties
 
 SMALL = 0.1  # of the largest unit; of the weights, for a fixed point to be near
 FAR = 0.5  # of the weights: a fixed point farther than this is not what the plateau is
@@ -82,7 +83,7 @@ class Nearby:
     def _near_units(self, here, params, p):
         """Of a plateau on which some units have grown."""
         theta = np.concatenate([params["v"], params["u"]], axis=1)
-        width = int(_rule_for(p)(theta))
+        width = int(rule_for(p)(theta))
         near = self._nearest(params, width)
         here = replace(here, width=width, kind=near.kind, residual=near.residual)
         if not near.fixed or near.distance > FAR:
@@ -160,8 +161,13 @@ def _grown(params):
     return {name: factor * w for name, w in params.items()}
 
 
-def _rule_for(p):
-    """How effective units are counted, by what φ is like."""
+def rule_for(p: Properties) -> WidthRule:
+    """The rule that counts effective units of a kind: by rank, by norm or by rays.
+
+    **Arguments:**
+
+    - `p`: What the unit is like, as `theory.properties` measures it.
+    """
     if p.linear:
         return ByRank()
     if p.order >= 2:
