@@ -178,7 +178,7 @@ def drop_steps(within: float, share: float = 1.0):
     """The loss falls fastest at the predicted steps, relative error."""
 
     def error(run):
-        found = np.array([d.at for d in run.stages.falls])
+        found = np.array([d.at for d in run.stages.drops])
         step = run.predicted["drop_step"].values
         return float(np.max(np.abs(found / step - 1))) if len(found) == len(step) else np.inf
 

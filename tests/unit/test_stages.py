@@ -15,12 +15,12 @@ def test_one_to_eight_stages_with_noise(k, noise):
     x, centres, levels, loss = even(k)
     loss = loss * (1 + noise * np.random.default_rng(k).standard_normal(len(x)))
     found = find_stages(loss, x)
-    assert found.n_drops == len(found.drops) == k
+    assert found.n_drops == len(found.all_falls) == k
     assert len(found.plateaus) == k + 1
     np.testing.assert_allclose([d.at for d in found.drops], centres, atol=0.01 if noise else 1e-4)
     np.testing.assert_allclose([p.level for p in found.plateaus], levels, rtol=1e-4 + noise)
     assert (found.smoothing > 0) == (noise > 0)
-    for p, d in zip(found.plateaus, found.drops, strict=False):
+    for p, d in zip(found.plateaus, found.all_falls, strict=False):
         assert p.start < p.end <= d.start < d.at < d.end
     assert {p.kind for p in found.plateaus} <= ({"clean"} if noise < 0.01 else {"clean", "shoulder"})
 
@@ -91,7 +91,7 @@ def test_no_stage_at_all(name):
     loss, kinds = NOTHING[name]
     found = find_stages(loss)
     assert found.n_drops == 0
-    assert [d.kind for d in found.drops] == kinds
+    assert [d.kind for d in found.all_falls] == kinds
 
 
 @pytest.mark.parametrize("noise", [0.01, 0.02, 0.05])
@@ -118,22 +118,24 @@ def test_a_drop_before_a_later_rise_keeps_its_level():
     found = find_stages(loss)
     assert found.n_drops == 2
     assert found.drops[1].after == pytest.approx(0.05, rel=0.01)
-    assert all(d.before > d.after for d in found.drops)
+    assert all(d.before > d.after for d in found.all_falls)
 
 
 def test_initial_slope_is_told_apart():
     x = np.arange(2000.0)
     found = find_stages(2 * np.exp(-x / 50) + staircase(x, [1200], [1, 0.1], 15), x)
-    assert [d.kind for d in found.drops] == ["slope", "drop"]
+    assert [d.kind for d in found.all_falls] == ["slope", "drop"]
     assert found.n_drops == 1
     assert len(found.plateaus) == 2
-    assert found.drops[0].before == pytest.approx(3, rel=1e-3)
+    assert found.drops == found.all_falls[1:]
+    assert found.all_falls[0].before == pytest.approx(3, rel=1e-3)
 
 
 def test_a_fall_the_curve_ends_in_is_unfinished():
     x = np.arange(1000.0)
     found = find_stages(staircase(x, [400, 1000], [3, 1, 0], 20), x)
-    assert [d.kind for d in found.drops] == ["drop", "unfinished"]
+    assert [d.kind for d in found.all_falls] == ["drop", "unfinished"]
+    assert found.drops == found.all_falls[:1]
     assert found.n_drops == 1
 
 
@@ -170,10 +172,10 @@ def linear_net(target, steps):
 @pytest.mark.parametrize("steps", [2000, 6000])
 def test_a_linear_net_down_to_rounding(steps):
     found = find_stages(linear_net(np.eye(2), steps))
-    assert found.n_drops == len(found.drops) == 2
+    assert found.n_drops == len(found.all_falls) == 2
     assert found.plateaus[1].level == pytest.approx((5 - np.sqrt(13)) / 2, rel=1e-6)
     found = find_stages(linear_net(np.diag([1, 0.5]), steps))
-    assert found.n_drops == len(found.drops) == 2
+    assert found.n_drops == len(found.all_falls) == 2
     assert found.plateaus[1].level == pytest.approx(0.5, rel=1e-2)
 
 
@@ -200,7 +202,7 @@ def test_a_long_fall_is_known_by_its_fastest_part():
     loss = 1.4 / (1 + np.exp((t - 35) / 8)) + 0.12 * np.exp(-t / 250) + 0.005
     loss = loss * (1 + 0.04 * np.random.default_rng(1).standard_normal(len(t)))
     found = find_stages(loss)
-    assert any(d.start < 35 < d.end and d.before > 1.2 for d in found.drops), found
+    assert any(d.start < 35 < d.end and d.before > 1.2 for d in found.all_falls), found
     for p in found.plateaus:
         assert loss[int(p.start) : int(p.end)].max() < 0.5 or p.end < 40, found
 
@@ -210,4 +212,4 @@ def test_a_first_drop_hardly_faster_than_the_noise_has_a_plateau_before_it():
     x = np.linspace(0, centres[-1] + 0.1, 3000)
     loss = staircase(x, centres, np.cumprod([1, 0.75, 0.5, 0.5, 0.203125]), 0.004)
     found = find_stages(loss * (1 + 0.05 * np.random.default_rng(0).standard_normal(len(x))), x)
-    assert [d.kind for d in found.drops] == ["drop"] * 4
+    assert [d.kind for d in found.all_falls] == ["drop"] * 4

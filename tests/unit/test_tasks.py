@@ -78,7 +78,7 @@ def test_the_nyquist_limit_is_where_another_cosine_has_the_same_samples():
         (lambda: Cosines((), 16), "Frequencies must be positive"),
         (lambda: Cosines((1, -2), 16), "Frequencies must be positive"),
         (lambda: Cosines((1, 2), 16, phases=(1,)), "one number for each of 2 cosines; got 1"),
-        (lambda: Cosines("abc", 16), "are numbers, one a term"),
+        (lambda: Cosines("abc", 16), "are numbers, one per term"),
         (lambda: cosine(1, 1), "two samples or more"),
         (lambda: cosine(float("nan"), 20), "must be finite"),
         (lambda: ArrayTask([1, 2], [1]), "Every input needs a target"),

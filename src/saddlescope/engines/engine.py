@@ -49,9 +49,8 @@ class Stepper(ABC):
         self.net = with_traced_floats(setting.net, dtype)
         self.loss_of = with_traced_floats(setting.loss, dtype)
         self.optimiser = with_traced_floats(setting.optimiser, dtype)
-        data, held_out = setting.data(), setting.held_out()
+        data = setting.data()
         self.data = cast(data, dtype)
-        self.held_out = None if held_out is None else cast(held_out, dtype)
         self.statistics = cast(setting.statistics(data), dtype)
         self.batch, self.steps_per_epoch = setting.batch, setting.steps_per_epoch
         self.samples = setting.task.size or 0  # a population has none

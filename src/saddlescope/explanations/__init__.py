@@ -1,5 +1,7 @@
-"""Why a run sits on a plateau: which saddle it is near, and when it will leave."""
+"""Explanations: which saddle a run on a plateau is near, and when it will leave."""
 
-from saddlescope.explanations.explain import PlateauExplanation, diagnose, explain, saved_weights
+from saddlescope.explanations.explain import diagnose, explain, saved_weights
+from saddlescope.explanations.nearby import rule_for
+from saddlescope.explanations.plateau import COLUMNS, PlateauExplanation
 
-__all__ = ["PlateauExplanation", "diagnose", "explain", "saved_weights"]
+__all__ = ["COLUMNS", "PlateauExplanation", "diagnose", "explain", "rule_for", "saved_weights"]

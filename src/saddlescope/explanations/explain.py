@@ -1,121 +1,62 @@
-"""Why a run sits on a plateau: for each one, what the weights are near to, what theory says of it, and when it ends.
-
-Works on any recorded run of a two-layer net of units under plain gradient descent whose weights were saved:
-`train(setting, (Parameters(),), every(…))`, or the folder of an experiment that keeps them. For a plateau: the
-effective width (by the rule that suits the unit's measured properties), the invariant manifold nearest to the weights
-and how far it is, the embedded fixed point nearest to them, of that width or a smaller one, its loss beside the
-measured level, its kind, and the step at which the weights' growth in its residual predicts the next drop, whether that
-was seen yet or not. Growth is that of units that are still small, and of directions off the manifold: where units that
-have grown leave a saddle by themselves, the step is not theirs. All is computed in double precision.
-"""
-
-from dataclasses import dataclass
+"""Explain the plateaus of a run."""
 
 import jax
 import numpy as np
 import xarray as xr
 
 from saddlescope.errors import InvalidInput, require
+from saddlescope.explanations.nearby import Nearby
+from saddlescope.explanations.plateau import COLUMNS, PlateauExplanation
 from saddlescope.nets import Units
-from saddlescope.observables import ByNorm, ByRank, ByRays
-from saddlescope.results import Results
+from saddlescope.nets.net import Params
+from saddlescope.results import Results, Run
 from saddlescope.setting import Setting
-from saddlescope.stages import find_stages
+from saddlescope.stages import Plateau, find_stages
 from saddlescope.tables import Table
-from saddlescope.theory import (
-    KINDS,
-    Kind,
-    Silent,
-    Span,
-    escape_steps,
-    nearest_embedded,
-    properties,
-    reduce,
-    relax,
-    saddle,
-)  # fmt: skip
 from saddlescope.theory.drop_schedule import plain_descent
-from saddlescope.theory.narrow_levels import narrow
 
-COLUMNS = (
-    "plateau", "steps", "level", "width", "manifold", "off it", "fixed point at", "its level", "its kind", "next drop",
-    "predicted",
-)  # fmt: skip
-SMALL = 0.1  # of the largest unit; of the weights, for a fixed point to be near
-FAR = 0.5  # of the weights: a fixed point farther than this is not what the plateau is
-NARROW = 3  # widths below the effective one that are tried, from one on
-LEARNED = 1e-9  # of the first loss: nothing lies lower
-SILENT = 0.01  # a loss within this share of the zero map's is that of silent units
-EARLY = 0.05  # of the level: gained so much, growth shows where it leads
-BUDGETS = 5  # a drop is looked for as many budgets ahead
+Runs = Results | Run | xr.Dataset
 
 
-@dataclass(frozen=True)
-class PlateauExplanation:
-    """Of one plateau. What could not be found is None."""
+def explain(results: Runs, run: int = 0, setting: Setting | None = None) -> Table:
+    """Explain why a run sits on each of its plateaus: a table with one row per plateau.
 
-    start: float
-    end: float
-    level: float
-    step: int | None = None  # of the weights that were read
-    width: int | None = None
-    kind: Kind | None = None
-    residual: float | None = None
-    distance: float | None = None
-    fixed_level: float | None = None
-    saddle: str | None = None
-    drop: float | None = None
-    predicted: float | None = None
+    A row has the effective width, by the rule that suits the unit's measured properties. It has the
+    invariant manifold nearest to the weights, and how far that is. It has the embedded fixed point
+    nearest to them, of that width or a smaller one, with its loss and its kind. Last comes
+    the step at which the weights' growth in its residual predicts the next drop, seen or not. All is
+    computed in double precision.
 
-    @property
-    def manifold(self):
-        if self.step is None:
-            return "no weights saved on it"
-        return f"{self.kind.theorem} {self.kind.name}" if self.kind else "all silent"
+    Holds for two-layer nets of units under plain gradient descent, whose weights were saved:
+    `train(setting, (Parameters(),), every(…))`, or the folder of an experiment that keeps them.
+    Growth is that of units that are still small, and of directions off the manifold. Where units
+    that have grown leave a saddle by themselves, the predicted step is not theirs.
 
-    def row(self, number):
-        return (number, f"{self.start:.0f}–{self.end:.0f}", self.level, self.width, self.manifold, self.residual,
-                self.distance, self.fixed_level, self.saddle, self.drop, self.predicted)  # fmt: skip
+    **Arguments:**
 
-
-def explain(results: Results | xr.Dataset, run: int = 0, setting: Setting | None = None) -> Table:
-    """One row a plateau of one run. `run` is its number among results. `setting` is that of the run, where the run
-    alone cannot tell: one with arrays of your own, or with a lambda."""
-    data = one_of(results, run)
-    setting = setting_of(data) if setting is None else setting
+    - `results`: A trained run, or results of several.
+    - `run`: The number of the run among the results, from 0.
+    - `setting`: The setting of the run. The run alone cannot tell it if the setting has arrays of
+      your own, or a lambda: give it then.
+    """
+    data = _one_of(results, run)
+    setting = _setting_of(data) if setting is None else setting
     axes = [f"{name} = {c.values}" for name, c in data.coords.items() if c.ndim == 0]
-    title = f"Plateaus of {', '.join([type(setting.net).__name__, *(axes or [f'seed {setting.init_seed}'])])}"
-    return Table("plateaus", title, COLUMNS, [d.row(k + 1) for k, d in enumerate(diagnose(data, setting))])
+    words = [type(setting.net).__name__, *(axes or [f"seed {setting.init_seed}"])]
+    rows = [found.row(k + 1) for k, found in enumerate(diagnose(data, setting))]
+    return Table("plateaus", f"Plateaus of {', '.join(words)}", COLUMNS, rows)
 
 
-def setting_of(run) -> Setting:
-    try:
-        return Setting.from_json(str(run.setting.values))
-    except InvalidInput as error:
-        raise InvalidInput(
-            f"The setting of this run cannot be made again: give it, explain(run, setting=…). {error}"
-        ) from None
+def diagnose(run: Run | xr.Dataset, setting: Setting | None = None) -> list[PlateauExplanation]:
+    """Explain each plateau of a run, as values: what `explain` prints.
 
+    **Arguments:**
 
-def one_of(results, run) -> xr.Dataset:
-    require(isinstance(results, Results | xr.Dataset), "`explain` takes a trained run, or results of such runs.")
-    if isinstance(results, Results):
-        n = results.measured.sizes["run"]
-        good = isinstance(run, int | np.integer) and 0 <= run < n
-        require(good, f"There are {n} runs, numbered from 0; there is no run {run!r}.")
-        results = list(results.runs())[run][0]
-    else:
-        require(run == 0, f"This is one run, number 0; there is no run {run!r}.")
-    require(
-        "setting" in results and "loss" in results and results.setting.ndim == 0,
-        "`explain` takes a trained run, or results of trained runs, with settings and losses; these keep none.",
-    )
-    return results
-
-
-def diagnose(run: xr.Dataset, setting: Setting | None = None) -> list[PlateauExplanation]:
-    """What `explain` prints, as values."""
-    setting = setting_of(run) if setting is None else setting
+    - `run`: A trained run.
+    - `setting`: The setting of the run, where the run alone cannot tell.
+    """
+    run = run.measured if isinstance(run, Run) else run
+    setting = _setting_of(run) if setting is None else setting
     require(isinstance(setting.net, Units), "`explain` knows two-layer nets of units: use Units.")
     plain_descent(setting)  # refuses any other
     require(
@@ -124,91 +65,27 @@ def diagnose(run: xr.Dataset, setting: Setting | None = None) -> list[PlateauExp
     )
     loss = run["loss"].values
     require(bool(np.isfinite(loss[0])), "The loss of this run is not a number from the start.")
-    statistics = setting.net.statistics(jax.tree.map(lambda a: np.asarray(a, float), setting.data()))
+    data = jax.tree.map(lambda a: np.asarray(a, float), setting.data())
+    nearby = Nearby(setting, setting.net.statistics(data), float(loss[0]))
     stages = find_stages(loss)
-    falls = [d.at for d in stages.falls]
-    return [of_one(setting, run, statistics, p, next((at for at in falls if at > p.at), None)) for p in stages.plateaus]
+    drops = [d.at for d in stages.drops]
+    next_drops = [next((at for at in drops if at > p.at), None) for p in stages.plateaus]
+    return [
+        nearby.explain_plateau(p, drop, saved_weights(run, p))
+        for p, drop in zip(stages.plateaus, next_drops, strict=True)
+    ]
 
 
-def of_one(setting, run, statistics, plateau, drop):
-    plain = PlateauExplanation(plateau.start, plateau.end, plateau.level, drop=drop)
-    found = saved_weights(run, plateau)
-    if found is None:
-        return plain
-    step, params = found
-    p = properties(setting.net.unit, setting.task.inputs, setting.task.outputs)
-    point = {name: np.zeros_like(w) for name, w in params.items()}
-    at_zero = saddle(setting.net, point, statistics)
-    if p.silent and abs(at_zero.loss - plateau.level) < SILENT * at_zero.loss:
-        kind = next(k for k in KINDS if k.fits(p))
-        ahead = escape(setting, {}, params, point, statistics, kind, 0, at_zero.loss)
-        smooth = p.homogeneous or not p.positively  # ReLU has no Hessian at zero
-        return PlateauExplanation(plateau.start, plateau.end, plateau.level, step, 0, None, None, None, at_zero.loss,
-                         at_zero.kind if smooth else "not smooth", drop, step + ahead)  # fmt: skip
-    return near_units(setting, statistics, plateau, drop, step, params, p, float(run["loss"].values[0]))
+def saved_weights(run: Run | xr.Dataset, plateau: Plateau) -> tuple[int, Params] | None:
+    """The weights saved on a plateau and their step; None where there are none.
 
+    Of several, they are those nearest to where the plateau is flattest.
 
-def near_units(setting, statistics, plateau, drop, step, params, p, first):
-    """Of a plateau on which some units have grown."""
-    theta = np.concatenate([params["v"], params["u"]], axis=1)
-    width = int(rule_for(p)(theta))
-    near = nearest_of(setting, params, statistics, width)
-    here = plateau.start, plateau.end, plateau.level, step, width, near.kind, near.residual
-    if not near.fixed or near.distance > FAR:
-        return PlateauExplanation(*here, drop=drop, saddle="none near" if near.fixed else "none found")
-    learned = near.level < LEARNED * first and near.distance < SMALL
-    small, held, width = still_small(theta, near), {}, near.width
-    if isinstance(near.kind, Span):  # what grows is off the manifold, in all units
-        on = near.kind.project(params, width)
-        free = {n: near.point[n] + w - on[n] for n, w in params.items()}
-    else:
-        free, held = ({n: w[rows] for n, w in params.items()} for rows in (small, ~small))
-    ahead = None
-    if not learned and len(free["u"]):
-        ahead = step + escape(setting, held, free, near.point, statistics, near.kind, width, near.level)
-    return PlateauExplanation(*here, near.distance, near.level, "minimum" if learned else near.saddle.kind, drop, ahead)
+    **Arguments:**
 
-
-def nearest_of(setting, params, statistics, width):
-    """The nearest embedded fixed point of this width, or of a smaller one; where none is found, what was sought."""
-    shape = setting.task.inputs, setting.task.outputs
-    tried = sorted({*range(1, min(NARROW, width) + 1), width})
-    found = [nearest_embedded(setting.net, params, statistics, h, *shape) for h in tried]
-    return min((n for n in found if n.fixed), key=lambda n: n.distance, default=found[-1])
-
-
-def still_small(theta, near):
-    """The units that have yet to grow: of silent ones all but the largest, else those far below the largest."""
-    norms = np.linalg.norm(theta, axis=1)
-    if isinstance(near.kind, Silent):
-        return norms < np.sort(norms)[-near.width]
-    return norms < SMALL * norms.max()
-
-
-def escape(setting, held, free, point, statistics, kind, width, level):
-    """Steps to the next drop, from the weights that are free to grow, beside those that are held. It ends where one
-    unit more does, begun from what has grown when a twentieth is gained; there, where that net finds nothing better."""
-    if width >= setting.net.units:
-        return np.inf
-    net, lr, most = setting.net, setting.optimiser.lr, BUDGETS * setting.budget
-    early, ahead = escape_steps(net, free, point, statistics, lr, EARLY * level, most)
-    if np.isinf(early):
-        return early
-    whole = {n: np.concatenate([held[n], w]) if held else w for n, w in ahead.items()}
-    after = relax(narrow(net, width + 1), grown(reduce(whole, kind, width + 1)), statistics)[1]
-    return escape_steps(net, free, point, statistics, lr, max(level - after, EARLY * level), most)[0]
-
-
-def grown(params):
-    """With units that are still small at a size at which they would count."""
-    norms = np.sqrt((params["v"] ** 2).sum(1) + (params["u"] ** 2).sum(1))
-    whole = norms.max() if norms.max() > SMALL else 1.0
-    factor = np.maximum(1, 0.3 * whole / np.maximum(norms, 1e-300))[:, None]
-    return {name: factor * w for name, w in params.items()}
-
-
-def saved_weights(run, plateau):
-    """The weights saved on the plateau, nearest to where it is flattest, and their step; None where there are none."""
+    - `run`: A trained run with saved weights.
+    - `plateau`: One of its plateaus.
+    """
     times = run["saved_step"].values
     on = np.flatnonzero((times >= plateau.start) & (times <= plateau.end))
     if not on.size:
@@ -220,10 +97,27 @@ def saved_weights(run, plateau):
     return int(times[i]), params
 
 
-def rule_for(p):
-    """How effective units are counted, by what φ is like."""
-    if p.linear:
-        return ByRank()
-    if p.order >= 2:
-        return ByNorm()
-    return ByRays()
+def _setting_of(run) -> Setting:
+    try:
+        return Setting.from_json(str(run["setting"].values))
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"The setting of this run cannot be made again: give it, explain(run, setting=…). {error}"
+        ) from None
+
+
+def _one_of(results, run) -> xr.Dataset:
+    require(isinstance(results, Runs), "`explain` takes a trained run, or results of such runs.")
+    if isinstance(results, Results):
+        n = results.measured.sizes["run"]
+        good = isinstance(run, int | np.integer) and 0 <= run < n
+        require(good, f"There are {n} runs, numbered from 0; there is no run {run!r}.")
+        results = list(results.runs())[run]
+    else:
+        require(run == 0, f"This is one run, number 0; there is no run {run!r}.")
+    data = results.measured if isinstance(results, Run) else results
+    require(
+        "setting" in data and "loss" in data and data["setting"].ndim == 0,
+        "`explain` takes a trained run, or results of trained runs, with settings and losses; these keep none.",
+    )
+    return data

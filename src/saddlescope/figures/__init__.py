@@ -1,4 +1,4 @@
-"""How results are drawn: the style, panels that several figures share, and movies."""
+"""Figures: the style, panels that several figures share, and movies."""
 
 from saddlescope.figures.movie import save_movie, weights_movie
 from saddlescope.figures.panels import (

@@ -1,22 +1,41 @@
 """Movies: loss and weights over the course of training."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 from saddlescope.figures.panels import time_label
 from saddlescope.figures.style import BLACK, BLUE, RED
+from saddlescope.results import Results
 
-
-def weights_movie(results, axis, names, frames=60):
-    """Loss up to now and first-layer weights, panel by panel, over the course of training; first seed."""
+if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation
 
-    shown = [(names[v], next(iter(results.select(**{axis: v}).runs()))) for v in names
-             if results.select(**{axis: v}).measured.sizes["run"]]  # fmt: skip
+
+def weights_movie(
+    results: Results,
+    axis: str,
+    names: Mapping[Any, str],
+    frames: int = 60,
+) -> "FuncAnimation":
+    """Animate the loss and the first-layer weights over training: one panel per value, first seed.
+
+    **Arguments:**
+
+    - `results`: Runs with saved weights.
+    - `axis`: The axis whose values have a panel each.
+    - `names`: The title of each value's panel, in order.
+    - `frames`: The number of frames.
+    """
+    from matplotlib.animation import FuncAnimation
+
+    found = [(title, results.select(**{axis: value})) for value, title in names.items()]
+    shown = [(title, next(some.runs())) for title, some in found if some.measured.sizes["run"]]
     figure, axes = plt.subplots(2, len(shown), figsize=(2.4 * len(shown), 4.6), squeeze=False)
-    artists = [movie_panel(axes[0, k], axes[1, k], name, run) for k, (name, run) in enumerate(shown)]
+    artists = [_movie_panel(axes[0, k], axes[1, k], name, run) for k, (name, run) in enumerate(shown)]
 
     def frame(i):
         for at in artists:
@@ -26,9 +45,11 @@ def weights_movie(results, axis, names, frames=60):
     return FuncAnimation(figure, frame, frames=frames, interval=100, blit=False)
 
 
-def movie_panel(top, below, name, run):
-    """Draws the first frame of a panel; gives the function that moves it to a share of the film: half of the film goes
-    by time, half by the fall of the loss, so that drops are seen."""
+def _movie_panel(top, below, name, run):
+    """Draw the first frame of a panel; gives the function that moves it to a share of the film.
+
+    Half of the film goes by time, half by the fall of the loss, so that drops are seen.
+    """
     loss, times, u = run["loss"].values, run.times, run["param_u"].values[:, :, :2]
     reach = 1.1 * np.abs(u).max()
     top.plot(loss, color="0.85", lw=1)
@@ -51,8 +72,8 @@ def movie_panel(top, below, name, run):
     return move
 
 
-def save_movie(animation, folder):
-    """movie.mp4 where an encoder is installed, else movie.gif; its path."""
+def save_movie(animation: "FuncAnimation", folder: str | Path) -> Path:
+    """Write movie.mp4 where an encoder is installed, else movie.gif; gives its path."""
     from matplotlib import animation as writers
 
     mp4 = writers.FFMpegWriter.isAvailable()

@@ -1,21 +1,38 @@
 """Panels shared by experiments. They compute nothing that a claim depends on."""
 
+from collections.abc import Sequence
+
 import matplotlib.pyplot as plt
 import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.gridspec import SubplotSpec
 
 from saddlescope.figures.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY
-from saddlescope.results import TICKS
+from saddlescope.results import TICKS, Results, Run
 
 
-def thinned(curve, most=2000):
-    """Steps and values of about so many points of a long curve, dense at its start as a logarithmic axis needs."""
+def thinned(curve: np.ndarray, most: int = 2000) -> tuple[np.ndarray, np.ndarray]:
+    """Steps and values of about `most` points of a long curve.
+
+    They are dense at its start, as a logarithmic axis needs.
+    """
     even, early = np.linspace(0, len(curve) - 1, most), np.geomspace(1, len(curve), most) - 1
     at = np.unique(np.concatenate([even, early]).round().astype(int))
     return at, curve[at]
 
 
-def loss_panel(ax, results, title="", levels=True):
-    """Every run's loss, thin; the first run bold with the theory dashed over it; predicted levels dashed."""
+def loss_panel(ax: Axes, results: Results, title: str = "", levels: bool = True) -> None:
+    """Draw every run's loss, the first bold, with its theory dashed over it.
+
+    **Arguments:**
+
+    - `ax`: Where the panel is drawn.
+    - `results`: The runs.
+    - `title`: The title of the panel.
+    - `levels`: Whether predicted levels are drawn, dashed.
+    """
     for i, run in enumerate(results.runs()):
         loss = run["loss"].values
         ax.plot(loss, color=BLUE if i == 0 else SKY, lw=1.8 if i == 0 else 0.5, zorder=3 if i == 0 else 2,
@@ -26,7 +43,8 @@ def loss_panel(ax, results, title="", levels=True):
     ax.legend(loc="upper right", bbox_to_anchor=(1, 0.93), fontsize=7)
 
 
-def first_theory(ax, predicted, levels):
+def first_theory(ax: Axes, predicted: xr.Dataset, levels: bool) -> None:
+    """Draw a predicted loss curve and, where `levels` says so, predicted plateau levels."""
     if "loss" in predicted:
         ax.plot(predicted["loss"].values, color=RED, ls="--", lw=1.2, zorder=4, label="theory, first seed")
     if levels and "plateau_level" in predicted:
@@ -34,8 +52,18 @@ def first_theory(ax, predicted, levels):
             ax.axhline(level, color=BLACK, ls="--", lw=0.8, zorder=4, label="predicted level" if k == 0 else None)
 
 
-def learned_panel(ax, results, name, title=""):
-    """How much of each mode or sample the first run has learned, with the predicted half-strength steps marked."""
+def learned_panel(ax: Axes, results: Results, name: str, title: str = "") -> None:
+    """Draw how much of each mode or sample the first run has learned.
+
+    Predicted half-strength steps are marked.
+
+    **Arguments:**
+
+    - `ax`: Where the panel is drawn.
+    - `results`: The runs.
+    - `name`: The observable: `learned_mode` or `learned_sample`.
+    - `title`: The title of the panel.
+    """
     run = next(iter(results.runs()))
     predicted = run.predicted
     foretold = "half_strength_step" in predicted
@@ -49,8 +77,8 @@ def learned_panel(ax, results, name, title=""):
     ax.legend(loc="lower right", fontsize=7, title="○ predicted ½" if foretold else None, title_fontsize=7)
 
 
-def weights_panels(axes, run):
-    """First-layer weights on the middle plateau and at the end, one dot a unit, as in the paper."""
+def weights_panels(axes: Sequence[Axes], run: Run) -> None:
+    """Draw first-layer weights on the middle plateau and at the end, one dot per unit."""
     times, u = run.times, run["param_u"].values
     plateaus = run.stages.plateaus
     middle, word = (plateaus[1].at, "middle plateau") if len(plateaus) > 2 else (times[len(times) // 2], "half way")
@@ -68,8 +96,8 @@ def weights_panels(axes, run):
     axes[0].set_ylabel("$u_2$")
 
 
-def loss_and_weights(figure, cell, results, title):
-    """A panel as in the simplicity paper: the loss, and below it the weights on the plateau and at the end."""
+def loss_and_weights(figure: Figure, cell: SubplotSpec, results: Results, title: str) -> None:
+    """Draw a panel as in the simplicity paper: the loss, and below it the weights."""
     inner = cell.subgridspec(2, 2, height_ratios=(1.2, 1))
     top = figure.add_subplot(inner[0, :])
     top.locator_params(axis="x", nbins=5)
@@ -77,13 +105,27 @@ def loss_and_weights(figure, cell, results, title):
     weights_panels([figure.add_subplot(inner[1, i]) for i in range(2)], next(iter(results.runs())))
 
 
-def panels(number, columns, width=13.0, height=4.2):
-    """A figure with cells for so many panels, and no empty rows."""
+def panels(
+    number: int,
+    columns: int,
+    width: float = 13.0,
+    height: float = 4.2,
+) -> tuple[Figure, list[SubplotSpec]]:
+    """Make a figure with cells for so many panels, and no empty rows.
+
+    **Arguments:**
+
+    - `number`: The number of panels.
+    - `columns`: The number of columns.
+    - `width`: The width of the figure, in inches.
+    - `height`: The height of a row, in inches.
+    """
     rows = -(-number // columns)
     figure = plt.figure(figsize=(width, height * rows))
     cells = figure.add_gridspec(rows, columns)
     return figure, [cells[divmod(k, columns)] for k in range(number)]
 
 
-def time_label(dataset):
+def time_label(dataset: xr.Dataset | Run) -> str:
+    """The clock of a dataset or run: "step" or "epoch"."""
     return next((t for t in TICKS if t in dataset.dims), "step")

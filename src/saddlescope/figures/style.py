@@ -1,5 +1,6 @@
 """The style of all figures, and how one is written."""
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import matplotlib
 import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
 
 from saddlescope.storage.files import write_bytes
 
@@ -29,13 +31,14 @@ STYLE: dict[Any, Any] = {
 
 
 @contextmanager
-def style():
+def style() -> Iterator[None]:
+    """Draw in the style of the laboratory: `with style(): …`; the user's own style comes back."""
     with plt.rc_context(STYLE):
         yield
 
 
-def save_figure(figure, folder):
-    """figure.png and figure.pdf, each whole or not at all."""
+def save_figure(figure: Figure, folder: str | Path) -> None:
+    """Write figure.png and figure.pdf into a folder, each whole or not at all; close the figure."""
     for kind, metadata in (("png", {}), ("pdf", {"CreationDate": None})):
         data = BytesIO()
         figure.savefig(data, format=kind, metadata=metadata)

@@ -1,4 +1,4 @@
-"""What learns."""
+"""Nets: what learns."""
 
 from saddlescope.nets.activation import (
     Activation,

@@ -1,4 +1,5 @@
-"""Activations, each a function σ of one number."""
+"""Activations σ of one number. They share this file because each is one line, and theory reads them
+side by side."""
 
 from abc import abstractmethod
 from typing import final
@@ -13,17 +14,26 @@ from saddlescope.serialization.part import Part, as_int
 
 
 class Activation(Part):
+    """Abstract base of activations: a function σ, applied to each number by itself.
+
+    An activation of your own is a subclass with `__call__`, written in JAX. Where σ(z) = z^p, say
+    so by `power`: units of that kind can then train on moments.
+    """
+
     @abstractmethod
-    def __call__(self, z: jax.Array | np.ndarray) -> jax.Array: ...
+    def __call__(self, z: jax.Array | np.ndarray) -> jax.Array:
+        """Apply σ to every entry of z."""
 
     @property
     def power(self) -> int | None:
-        """p where σ(z) = z^p."""
+        """p where σ(z) = z^p; else None."""
         return None
 
 
 @final
 class Identity(Activation):
+    """The identity, σ(z) = z: it makes linear units."""
+
     @property
     def power(self):
         return 1
@@ -34,7 +44,10 @@ class Identity(Activation):
 
 @final
 class ReLU(Activation):
-    """Its derivative at 0 is 0. What is not a number stays so: a run that diverges must say so."""
+    """The rectifier, σ(z) = max(z, 0), with derivative 0 at z = 0.
+
+    NaN stays NaN, so that a run that diverges says so.
+    """
 
     def __call__(self, z):
         return jnp.where(z <= 0, 0.0, z)
@@ -42,7 +55,12 @@ class ReLU(Activation):
 
 @final
 class LeakyReLU(Activation):
-    """z where z > 0, else slope · z; its derivative at 0 is the slope."""
+    """The leaky rectifier: σ(z) = z where z > 0, else slope · z. Its derivative at 0 is the slope.
+
+    **Arguments:**
+
+    - `slope`: The slope for negative z, between 0 and 1. The default 0.01 is PyTorch's.
+    """
 
     slope: float = eqx.field(default=0.01, converter=float)
 
@@ -55,13 +73,18 @@ class LeakyReLU(Activation):
 
 @final
 class Tanh(Activation):
+    """The hyperbolic tangent, σ(z) = tanh z. It is odd, so that units come in mirrored pairs."""
+
     def __call__(self, z):
         return jnp.tanh(z)
 
 
 @final
 class Sigmoid(Activation):
-    """σ(0) = 1/2: a unit with zero weights is not a zero unit."""
+    """The logistic function, σ(z) = 1 / (1 + e^{-z}).
+
+    σ(0) = ½, so a unit with zero inner weights is not silent.
+    """
 
     def __call__(self, z):
         return jax.nn.sigmoid(z)
@@ -69,6 +92,9 @@ class Sigmoid(Activation):
 
 @final
 class Square(Activation):
+    """The square, σ(z) = z²: it makes quadratic units, which leave a saddle more slowly than linear
+    ones."""
+
     @property
     def power(self):
         return 2
@@ -79,6 +105,8 @@ class Square(Activation):
 
 @final
 class Cube(Activation):
+    """The cube, σ(z) = z³."""
+
     @property
     def power(self):
         return 3
@@ -89,13 +117,19 @@ class Cube(Activation):
 
 @final
 class Sin(Activation):
+    """The sine, σ(z) = sin z."""
+
     def __call__(self, z):
         return jnp.sin(z)
 
 
 @final
 class OneMinusCos(Activation):
-    """1 - cos z, as 2 sin²(z/2), which keeps its digits near 0."""
+    """σ(z) = 1 - cos z, which is of order 2 at 0.
+
+    It is computed as 2 sin²(z/2), which keeps its digits near 0. Reference: simplicity paper, Fig.
+    4E.
+    """
 
     def __call__(self, z):
         return 2 * jnp.sin(z / 2) ** 2
@@ -103,7 +137,14 @@ class OneMinusCos(Activation):
 
 @final
 class TanhTimes(Activation):
-    """z^times tanh z: of order times + 1 at 0."""
+    """σ(z) = z^times tanh z, which is of order times + 1 at 0. Reference: simplicity paper, Fig. 4F
+    and 4H.
+
+    **Arguments:**
+
+    - `times`: The power of z before tanh, a positive whole number. The default 1 is the paper's z
+      tanh z.
+    """
 
     times: int = eqx.field(default=1, static=True, converter=as_int)
 

@@ -1,7 +1,4 @@
-"""A convolution kernel over a one-dimensional input: φ(x; u) = (σ(u · patch 1), σ(u · patch 2), …), one v a position.
-
-Simplicity paper, Eq. 66 and 68: size 2, stride 2, no padding, one output.
-"""
+"""Convolution kernels over a one-dimensional input."""
 
 from typing import final
 
@@ -17,18 +14,36 @@ from saddlescope.serialization.part import as_int
 
 @final
 class ConvUnit(Unit):
+    """A convolution kernel: φ(x; u) = (σ(u · patch 1), σ(u · patch 2), …), with one outer weight
+    per position.
+
+    There is no padding, and the net has one output. With σ = Identity the net trains on moments.
+    Reference: simplicity paper, Eq. 66 and 68, with size 2 and stride 2.
+
+    **Arguments:**
+
+    - `size`: The number of inputs in a patch.
+    - `activation`: σ, one of `saddlescope.nets` such as `ReLU()`.
+    - `stride`: The distance between patches. The default, None, means `size`: patches touch and do
+      not overlap, as in the paper.
+    """
+
     size: int = eqx.field(static=True, converter=as_int)
     activation: Activation
     stride: int | None = eqx.field(default=None, static=True, converter=as_int)
 
     def __check_init__(self):
-        require_kind(self.activation, Activation, "`activation` must be one of saddlescope.nets, such as ReLU()")
+        require_kind(
+            self.activation,
+            Activation,
+            "`activation` must be one of saddlescope.nets, such as ReLU()",
+        )
         for name, n in (("size", self.size), ("stride", self.step)):
             require(isinstance(n, int) and n > 0, f"`{name}` must be a positive whole number; got {n}.")
 
     @property
     def step(self):
-        """The stride: by default patches touch and do not overlap."""
+        """The stride in use: `size` where none is given."""
         return self.size if self.stride is None else self.stride
 
     def positions(self, inputs) -> np.ndarray:

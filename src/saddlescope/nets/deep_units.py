@@ -1,10 +1,4 @@
-"""A deep net whose first layer is made of units of any kind, and whose further layers are dense (simplicity paper,
-Fig. 5 and 6): h₁ = φ(x; u_i), h_{l+1} = σ(W_{l+1} h_l), f = W_L h_{L-1}. Initial weights are N(0, scale²), no biases.
-
-`hidden` are the widths of the dense hidden layers. With `skip` = k the first layer's output is added again after k
-dense layers (Eq. 18): h_{1+k} + h₁. For ReLU units that is our reading, σ(W h) + h₁, since the paper writes linear
-nets only. Where all dense layers are linear and the units linear in features, the net trains on moments.
-"""
+"""Deep nets with a first layer of units."""
 
 from typing import final
 
@@ -23,6 +17,27 @@ from saddlescope.serialization.part import as_int
 
 @final
 class DeepUnits(Net):
+    """A deep net: a first layer of units of any kind, then dense layers.
+
+    The layers are h₁ = φ(x; u_i), h_{l+1} = σ(W_{l+1} h_l) and f = W_L h_{L-1}. Initial weights are
+    N(0, scale²), and there are no biases. With `skip` = k the output of the first layer is added
+    again after k dense layers (Eq. 18): h_{1+k} + h₁. For ReLU we read that as σ(W h) + h₁, since
+    the paper writes it for linear nets alone.
+
+    Where all dense layers are linear, and the units are linear in features, the net trains on
+    moments. Reference: simplicity paper, Fig. 5 and 6.
+
+    **Arguments:**
+
+    - `units`: The number of units in the first layer.
+    - `unit`: φ, one of `saddlescope.nets` such as `Neuron(ReLU())`.
+    - `hidden`: The widths of the dense hidden layers, one number per layer.
+    - `scale`: The standard deviation of all initial weights.
+    - `activation`: σ of the dense hidden layers. The default `Identity()` makes them linear.
+    - `skip`: The number of dense layers that the skip connection spans. The default 0 means that
+      there is no skip.
+    """
+
     units: int = eqx.field(static=True, converter=as_int)
     unit: Unit
     hidden: tuple[int, ...] = eqx.field(static=True, converter=sizes)
@@ -45,7 +60,7 @@ class DeepUnits(Net):
         )
 
     def of_widths(self, widths, scale):
-        """The same kind of net, with layers of these widths."""
+        """Make the same kind of net, with layers of these widths."""
         require(
             len(widths) == 1 + len(self.hidden) and not self.skip,
             f"Give {1 + len(self.hidden)} widths, a layer each, of a net without a skip; got {widths}.",
@@ -66,7 +81,7 @@ class DeepUnits(Net):
         return self.further(params, first.reshape(len(first), -1))
 
     def further(self, params, first):
-        """What the dense layers make of the first one's outputs."""
+        """What the dense layers make of the first layer's outputs."""
         h, last = first, len(self.hidden) + 2
         for layer in range(2, last):
             h = self.activation(h @ params[f"W{layer}"].T)
@@ -89,7 +104,7 @@ class DeepUnits(Net):
     # ---- A layer as units of its own (Eq. 1): u_i what comes in, v_i what goes out. Not of a net with a skip. ----
 
     def layer(self, params, number):
-        """The units of a layer: {'u', 'v'}. The first is number 1."""
+        """The units of one layer, {'u', 'v'}; the first layer is 1. A net with a skip has none."""
         out = params[f"W{number + 1}"]
         u = params["u"] if number == 1 else params[f"W{number}"]
         return {"u": u, "v": jnp.moveaxis(out.reshape(len(out), len(u), -1), 1, 0).reshape(len(u), -1)}

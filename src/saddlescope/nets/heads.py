@@ -1,10 +1,5 @@
-"""Attention heads that predict y of the last token from all tokens (simplicity paper, Eq. 2 and 69).
-
-The input is X, (D + 1) × (N + 1), row by row in one long row: N tokens (x_n, y_n) and the query (x_q, 0). The paper's
-prediction is entry (D + 1, N + 1) of X + Σ_i V_i X Xᵀ K_iᵀ Q_i X / N. (It has no 1/N, without which its learning rate
-is unstable.) Only the last row of V_i and the first D columns of Q_i matter to that entry, so only those are here:
-u = (K, Q) and v ∈ R^{D+1}.
-"""
+"""Attention heads as units. The three share this file because they differ in one line each: how X
+and x_q meet u."""
 
 from typing import final
 
@@ -17,14 +12,14 @@ from saddlescope.nets.unit import Unit
 from saddlescope.serialization.part import as_int
 
 
-def tokens(x, dimension):
+def _tokens(x, dimension):
     """sample × (D + 1) × (N + 1)."""
     return x.reshape(len(x), dimension + 1, -1)
 
 
 def context_and_query(x, dimension):
     """X Xᵀ / N of every sample, and its query x_q."""
-    X = tokens(x, dimension)
+    X = _tokens(x, dimension)
     return jnp.einsum("san,sbn->sab", X, X) / (X.shape[2] - 1), X[:, :dimension, -1]
 
 
@@ -44,7 +39,22 @@ def check_positive(**numbers):
 
 @final
 class LinearHead(Unit):
-    """φ(X; K, Q) = (X Xᵀ / N) Kᵀ Q x_q, a row of D + 1. Quadratic in u; f = W z(X) with z = (X Xᵀ / N) ⊗ x_q."""
+    """A linear attention head: φ(X; K, Q) = (X Xᵀ / N) Kᵀ Q x_q, a row of D + 1 numbers.
+
+    The input is X of (D + 1) × (N + 1), flattened row by row: N tokens (x_n, y_n), and the query
+    (x_q, 0). The net predicts y of the query. In the paper that is entry (D + 1, N + 1) of X + Σ_i
+    V_i X Xᵀ K_iᵀ Q_i X. We divide by N, because the paper's learning rate is unstable without it.
+    Only the last row of V_i and the first D columns of Q_i matter to that entry. So u = (K, Q) and
+    v ∈ R^{D+1}.
+
+    φ is quadratic in u. The net is linear in z = (X Xᵀ / N) ⊗ x_q and trains on its moments.
+    Reference: simplicity paper, Eq. 2 and 69.
+
+    **Arguments:**
+
+    - `dimension`: D, the dimension of x.
+    - `rank`: The number of rows of K and Q. The default 1 makes each of them one row.
+    """
 
     dimension: int = eqx.field(static=True, converter=as_int)
     rank: int = eqx.field(default=1, static=True, converter=as_int)
@@ -70,12 +80,20 @@ class LinearHead(Unit):
         return outer_features(x, self.dimension)
 
     def maps(self, u, features):
-        return of_every_row(jnp.einsum("irb,ird->ibd", *self.key_query(u)))
+        return _of_every_row(jnp.einsum("irb,ird->ibd", *self.key_query(u)))
 
 
 @final
 class MergedHead(Unit):
-    """φ(X; U) = (X Xᵀ / N) U x_q: key and query merged into one matrix, so that φ is linear in u (Section 7)."""
+    """A linear attention head whose key and query are one matrix: φ(X; U) = (X Xᵀ / N) U x_q.
+
+    φ is linear in u, and the loss then drops only once. Input, output and moments are those of
+    `LinearHead`. Reference: simplicity paper, Section 7.
+
+    **Arguments:**
+
+    - `dimension`: D, the dimension of x.
+    """
 
     dimension: int = eqx.field(static=True, converter=as_int)
 
@@ -87,6 +105,7 @@ class MergedHead(Unit):
         return (self.dimension + 1) * self.dimension, self.dimension + 1
 
     def matrix(self, u):
+        """U of every unit, unit × (D + 1) × D."""
         return u.reshape(len(u), self.dimension + 1, self.dimension)
 
     def __call__(self, x, u):
@@ -97,12 +116,21 @@ class MergedHead(Unit):
         return outer_features(x, self.dimension)
 
     def maps(self, u, features):
-        return of_every_row(self.matrix(u))
+        return _of_every_row(self.matrix(u))
 
 
 @final
 class SoftmaxHead(Unit):
-    """φ(X; K, Q) = Σ_n softmax_n(x_qᵀ Qᵀ K X)_n X_n, the mean token at zero weights (Fig. 4A)."""
+    """A softmax attention head: φ(X; K, Q) = Σ_n softmax_n(x_qᵀ Qᵀ K X)_n X_n, a row of D + 1
+    numbers.
+
+    At zero weights φ is the mean token, so the head is not silent. Input and output are those of
+    `LinearHead`; there are no moments to train on. Reference: simplicity paper, Fig. 4A.
+
+    **Arguments:**
+
+    - `dimension`: D, the dimension of x.
+    """
 
     dimension: int = eqx.field(static=True, converter=as_int)
 
@@ -114,13 +142,13 @@ class SoftmaxHead(Unit):
         return 2 * self.dimension + 1, self.dimension + 1
 
     def __call__(self, x, u):
-        X = tokens(x, self.dimension)
+        X = _tokens(x, self.dimension)
         K, Q = u[:, : self.dimension + 1], u[:, self.dimension + 1 :]
         scores = jnp.einsum("ia,san->sin", K, X) * (X[:, : self.dimension, -1] @ Q.T)[:, :, None]
         return jnp.einsum("sin,san->sia", jax.nn.softmax(scores, axis=-1), X)
 
 
-def of_every_row(KQ):
+def _of_every_row(KQ):
     """φ_a = Σ_bd S_ab (KᵀQ)_bd q_d as maps of the features S ⊗ q, unit × (D + 1) × feature."""
     eye = jnp.eye(KQ.shape[1], dtype=KQ.dtype)
     return jnp.einsum("ac,ibd->iacbd", eye, KQ).reshape(len(KQ), len(eye), -1)

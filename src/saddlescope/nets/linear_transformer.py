@@ -1,11 +1,4 @@
-"""A one-layer linear transformer (simplicity paper, Fig. 5E): linear attention, then two dense linear layers, each
-added to what comes in.
-
-h = x_q + Σ_i V_i (X Xᵀ / N) K_iᵀ Q_i x_q and f = h + B A h; the last entry is the prediction. V_i is whole here, since
-A mixes its rows. The paper does not say whether there are residual connections; without them every path is a
-product of five small weights, and nothing is learned in any time. Heads are units: u_i = (K_i, Q_i), v_i = V_i. The net
-is linear in the features (x_q, (X Xᵀ / N) ⊗ x_q) and trains on their moments.
-"""
+"""A one-layer linear transformer."""
 
 from typing import final
 
@@ -22,6 +15,25 @@ from saddlescope.tasks.task import Moments, Samples
 
 @final
 class LinearTransformer(Net):
+    """A one-layer linear transformer: linear attention, then two dense linear layers.
+
+    Each part is added to what comes in: h = x_q + Σ_i V_i (X Xᵀ / N) K_iᵀ Q_i x_q and f = h + B A
+    h. The last entry of f is the prediction. V_i is a full matrix here, since A mixes its rows.
+    Heads are units with u_i = (K_i, Q_i) and v_i = V_i.
+
+    The paper does not say whether there are residual connections. Without them every path is a
+    product of five small weights, and nothing is learned in any reasonable time. The net is linear
+    in the features (x_q, (X Xᵀ / N) ⊗ x_q) and trains on their moments. Reference: simplicity
+    paper, Fig. 5E.
+
+    **Arguments:**
+
+    - `heads`: The number of attention heads.
+    - `hidden`: The width between the dense layers A and B.
+    - `dimension`: D, the dimension of x.
+    - `scale`: The standard deviation of all initial weights.
+    """
+
     heads: int = eqx.field(static=True, converter=as_int)
     hidden: int = eqx.field(static=True, converter=as_int)
     dimension: int = eqx.field(static=True, converter=as_int)
@@ -32,7 +44,7 @@ class LinearTransformer(Net):
         require(0 < self.scale < np.inf, f"`scale`, the deviation of weights, must be positive; got {self.scale}.")
 
     def of_widths(self, widths, scale):
-        """The same kind of net, with so many heads and so wide a dense layer."""
+        """Make the same kind of net, with so many heads and so wide a dense layer."""
         require(len(widths) == 2, f"Give two widths, of heads and of the dense layer; got {widths}.")
         return LinearTransformer(widths[0], widths[1], self.dimension, scale)
 

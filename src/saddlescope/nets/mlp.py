@@ -1,7 +1,4 @@
-"""A true full-rank MLP: affine maps with an activation between them. Layer j has parameters W0, b0, W1, …
-
-Its affine maps stand where a random-feature net has blocks: compare the two by `channels`, both before an activation.
-"""
+"""Full-rank multilayer perceptrons."""
 
 from itertools import pairwise
 from typing import final
@@ -18,13 +15,30 @@ from saddlescope.nets.random_feature_net import check_sizes, sizes
 
 @final
 class MLP(Net):
+    """A full-rank multilayer perceptron: affine maps with an activation between them.
+
+    The parameters are called W0, b0, W1, b1, … The affine maps stand where a random-feature net has
+    blocks. Compare the two by `channels`, which both give before an activation.
+
+    **Arguments:**
+
+    - `widths`: The widths of the hidden layers, one number per layer.
+    - `activation`: σ between the maps. The default `ReLU()` is that of the random-feature nets.
+    - `parameterisation`: How weights are drawn: `UniformFanIn()`, PyTorch's default and ours, or
+      `Gaussian()`.
+    """
+
     widths: tuple[int, ...] = eqx.field(static=True, converter=sizes)
     activation: Activation = eqx.field(default_factory=ReLU)
     parameterisation: Parameterisation = eqx.field(default_factory=UniformFanIn)
 
     def __check_init__(self):
         check_sizes("widths", self.widths)
-        require_kind(self.activation, Activation, "`activation` must be one of saddlescope.nets, such as ReLU()")
+        require_kind(
+            self.activation,
+            Activation,
+            "`activation` must be one of saddlescope.nets, such as ReLU()",
+        )
         drawn = "A full-rank MLP is drawn by UniformFanIn() or Gaussian()"
         require_kind(self.parameterisation, UniformFanIn | Gaussian, drawn)
 
@@ -35,7 +49,8 @@ class MLP(Net):
         return params
 
     def channels(self, params, x) -> list[jax.Array]:
-        """The output of every affine map, before the activation; one row a sample. The last is the net's."""
+        """The output of every affine map, before the activation, one row per sample; the last is
+        the net's."""
         h, outputs = x, []
         for j in range(len(self.widths) + 1):
             outputs.append(h @ params[f"W{j}"].T + params[f"b{j}"])

@@ -1,8 +1,4 @@
-"""Parameterisations: how the maps of a net are drawn, multiplied and paced as its width n grows.
-
-A block maps h to c + m · C σ(A h + b), with A, b from few to n and C, c from n to few. A parameterisation says how each
-is drawn from its fan-in (the number of its inputs), what m is, and by what the learning rate of each is multiplied.
-"""
+"""Parameterisations: how a net is drawn, multiplied and paced as its width grows."""
 
 from abc import abstractmethod
 from typing import final
@@ -13,26 +9,36 @@ from saddlescope.serialization.part import Part
 
 
 class Parameterisation(Part):
+    """Abstract base of parameterisations of a block h ↦ c + m · C σ(A h + b) of width n.
+
+    A and b map few numbers to n; C and c map n to few. A parameterisation says how each is drawn
+    from its fan-in, the number of its inputs. It also says what m is, and what the learning rate of
+    each is multiplied by.
+    """
+
     @abstractmethod
     def wide(self, rng: np.random.Generator, shape, fan_in: int) -> np.ndarray:
-        """A draw of A or b."""
+        """Draw A or b."""
 
     @abstractmethod
     def narrow(self, rng: np.random.Generator, shape, fan_in: int) -> np.ndarray:
-        """A draw of C or c; the fan-in is the width."""
+        """Draw C or c; their fan-in is the width."""
 
     def multiplier(self, width: int) -> float:
+        """m, the factor of C's sum."""
         return 1.0
 
     def rate(self, name: str, width: int) -> float:
-        """Of A, b, C or c."""
+        """What the learning rate of A, b, C or c is multiplied by."""
         return 1.0
 
 
 @final
 class UniformFanIn(Parameterisation):
-    """Weights and biases uniform on ±1/√fan-in, one learning rate: PyTorch's Linear. It fits the valleys paper's
-    numbers, though that paper names another."""
+    """Weights and biases are uniform on ±1/√fan-in, with one learning rate, as in PyTorch's Linear.
+
+    It fits the numbers of the valleys paper, though that paper names another.
+    """
 
     def wide(self, rng, shape, fan_in):
         return rng.uniform(-1, 1, shape) / np.sqrt(fan_in)
@@ -43,7 +49,8 @@ class UniformFanIn(Parameterisation):
 
 @final
 class Gaussian(Parameterisation):
-    """Weights and biases N(0, 1/fan-in), one learning rate: three times the variance of UniformFanIn."""
+    """Weights and biases are N(0, 1/fan-in), with one learning rate: three times UniformFanIn's
+    variance."""
 
     def wide(self, rng, shape, fan_in):
         return rng.standard_normal(shape) / np.sqrt(fan_in)
@@ -54,11 +61,12 @@ class Gaussian(Parameterisation):
 
 @final
 class MeanField(Parameterisation):
-    """C and c are N(0, 1) and N(0, 1/n), m = 1/n, and the weights learn n times as fast; A and b as in Gaussian.
+    """The mean-field parameterisation, whose training dynamics have a limit as the width n grows.
 
-    The dynamics have a limit as the width grows. Without clipping, descent with only C and c trained is the
-    maximal-update parameterisation (C of deviation 1/n, learning at rate 1/n) written with a multiplier. A clip is on
-    the gradient of C itself, here n times smaller than there: the same clip bites less.
+    C is N(0, 1), c is N(0, 1/n), m = 1/n, and all but c learn n times as fast. A and b are drawn as
+    in `Gaussian`. Without clipping, and with C and c alone trained, descent is that of `MuP`,
+    written with a multiplier. A clip acts on the gradient of C itself, which is n times smaller
+    here than there: the same clip bites less.
     """
 
     def wide(self, rng, shape, fan_in):
@@ -76,9 +84,12 @@ class MeanField(Parameterisation):
 
 @final
 class MuP(Parameterisation):
-    """Maximal update (Yang and Hu 2021) for SGD: A and b of variance 1/fan-in learn n times as fast, where they are
-    trained; C of deviation 1/n learns 1/n times as fast. With A and b frozen it is MeanField but for clipping, which
-    sees another gradient."""
+    """The maximal-update parameterisation for SGD (Yang and Hu 2021).
+
+    A and b are N(0, 1/fan-in) and learn n times as fast where they are trained. C is of deviation
+    1/n and learns 1/n times as fast. With A and b frozen it is `MeanField`, except for clipping,
+    which sees another gradient.
+    """
 
     def wide(self, rng, shape, fan_in):
         return rng.standard_normal(shape) / np.sqrt(fan_in)

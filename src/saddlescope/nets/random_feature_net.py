@@ -1,11 +1,6 @@
-"""Low-rank random-feature nets: blocks h ↦ c + m · C σ(A h + b), rank → width → rank, where A and b keep their draw.
+"""Low-rank random-feature nets."""
 
-No activation follows a block. With inputs d, ranks r_1 … r_L and outputs o there are L + 1 blocks, of ranks
-d → r_1 → … → r_L → o. Valleys paper, App. A.1 (all ranks r, all widths W); meanfield paper, Eq. 1 (its "layers" are
-L + 1). The parameters of block j are called A0, b0, C0, c0, A1, …
-"""
-
-from typing import final
+from typing import Any, final
 
 import equinox as eqx
 import jax
@@ -34,6 +29,28 @@ def check_sizes(name, given):
 
 @final
 class RandomFeatureNet(Net):
+    """A low-rank random-feature net: a chain of blocks h ↦ c + m · C σ(A h + b).
+
+    A block maps rank → width → rank, and no activation follows it. A and b keep their initial draw
+    unless `trainable` is "all". With inputs d, ranks r_1 … r_L and outputs o there are L + 1
+    blocks, of ranks d → r_1 → … → r_L → o. The parameters of block j are called Aj, bj, Cj, cj.
+
+    Reference: valleys paper, App. A.1 (all ranks r, all widths W); meanfield paper, Eq. 1 (its
+    "layers" are L + 1).
+
+    **Arguments:**
+
+    - `ranks`: The widths of the L bottlenecks; none may exceed the width of a block beside it.
+    - `widths`: The widths of the L + 1 blocks.
+    - `activation`: σ: `ReLU()`, `LeakyReLU()`, `Tanh()` or `Sigmoid()`. The default is the valleys
+      paper's ReLU.
+    - `trainable`: "narrow" trains C and c alone, as both papers do; "all" trains A and b too.
+    - `residual`: Whether a block's input is added to its output where their sizes agree. The papers
+      do not do so, nor does the default.
+    - `parameterisation`: How weights are drawn, multiplied and paced. The default `UniformFanIn()`
+      fits the numbers of the valleys paper.
+    """
+
     ranks: tuple[int, ...] = eqx.field(static=True, converter=sizes)
     widths: tuple[int, ...] = eqx.field(static=True, converter=sizes)
     activation: Activation = eqx.field(default_factory=ReLU)
@@ -51,7 +68,8 @@ class RandomFeatureNet(Net):
         for j, rank in enumerate(self.ranks):
             width = min(self.widths[j : j + 2])
             require(
-                rank <= width, f"The rank must not exceed the width; got rank {rank} and width {width}: widen the net."
+                rank <= width,
+                f"The rank must not exceed the width; got rank {rank} and width {width}: widen the net.",
             )
         known = ReLU | LeakyReLU | Tanh | Sigmoid
         require_kind(self.activation, known, "`activation` must be ReLU, LeakyReLU, Tanh or Sigmoid")
@@ -59,11 +77,15 @@ class RandomFeatureNet(Net):
             self.trainable in ("narrow", "all"),
             f"`trainable` must be 'narrow' (the width → rank maps alone) or 'all'; got {self.trainable!r}.",
         )
-        require(isinstance(self.residual, bool), f"`residual` must be True or False; got {self.residual!r}.")
+        require(
+            isinstance(self.residual, bool),
+            f"`residual` must be True or False; got {self.residual!r}.",
+        )
         drawn = "`parameterisation` must be one of saddlescope.nets, such as UniformFanIn()"
         require_kind(self.parameterisation, Parameterisation, drawn)
 
     def dims(self, inputs, outputs) -> tuple[int, ...]:
+        """The sizes between blocks, from inputs to outputs."""
         return (inputs, *self.ranks, outputs)
 
     def init(self, rng, inputs, outputs):
@@ -71,7 +93,10 @@ class RandomFeatureNet(Net):
         for j, width in enumerate(self.widths):
             n, out = dims[j], dims[j + 1]
             params |= {f"A{j}": p.wide(rng, (width, n), n), f"b{j}": p.wide(rng, (width,), n)}
-            params |= {f"C{j}": p.narrow(rng, (out, width), width), f"c{j}": p.narrow(rng, (out,), width)}
+            params |= {
+                f"C{j}": p.narrow(rng, (out, width), width),
+                f"c{j}": p.narrow(rng, (out,), width),
+            }
         return params
 
     @property
@@ -83,7 +108,7 @@ class RandomFeatureNet(Net):
         return self.parameterisation.rate(name[0], self.widths[int(name[1:])])
 
     def channels(self, params, x) -> list[jax.Array]:
-        """The output of every block, one row a sample: the partials of the valleys paper."""
+        """The output of every block, one row per sample: the partials of the valleys paper."""
         h, outputs = x, []
         for j, width in enumerate(self.widths):
             z = self.activation(h @ params[f"A{j}"].T + params[f"b{j}"])
@@ -96,8 +121,16 @@ class RandomFeatureNet(Net):
         return self.channels(params, x)[-1]
 
 
-def low_rank(rank, depth, width=1024, **more) -> RandomFeatureNet:
-    """The valleys paper's net: `depth` hidden bottlenecks of one rank, every block of one width."""
+def low_rank(rank: int, depth: int, width: int = 1024, **more: Any) -> RandomFeatureNet:
+    """Make the net of the valleys paper: `depth` bottlenecks of one rank, every block of one width.
+
+    **Arguments:**
+
+    - `rank`: The width of every bottleneck.
+    - `depth`: The number of bottlenecks.
+    - `width`: The width of every block. The default 1024 is the valleys paper's.
+    - `more`: Further fields of `RandomFeatureNet`.
+    """
     rank, depth, width = as_int(rank), as_int(depth), as_int(width)
     require(
         type(depth) is int and 0 < depth <= 10_000,
@@ -106,7 +139,7 @@ def low_rank(rank, depth, width=1024, **more) -> RandomFeatureNet:
     return RandomFeatureNet(ranks=(rank,) * depth, widths=(width,) * (depth + 1), **more)
 
 
-def count(net: Net, inputs, outputs) -> tuple[int, int]:
-    """The number of parameters, and of trained ones."""
+def count(net: Net, inputs: int, outputs: int) -> tuple[int, int]:
+    """Count the parameters of a net, and the trained ones among them."""
     params = net.init(np.random.default_rng(0), inputs, outputs)
     return sum(v.size for v in params.values()), sum(v.size for v in net.trained(params).values())

@@ -1,12 +1,7 @@
-"""A two-layer net of units: f(x) = Σ_i φ(x; u_i) v_i (simplicity paper, Eq. 1 and App. I).
-
-Initial weights are N(0, scale²). With `rank` they lie near a large matrix of that rank: θ_i(0) = Σ_k c_ik w_k + noise
-of `scale`, with c_ik ~ N(0, 1 / units) and w_k ~ N(0, spread²): near an invariant manifold, far from saddles (Fig. 2C).
-Where φ makes the net linear in fixed features it trains on their moments.
-"""
+"""Two-layer nets of units."""
 
 import math
-from typing import final
+from typing import Any, final
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -35,6 +30,25 @@ def reduced(unit, data):
 
 @final
 class Units(Net):
+    """A two-layer net of units: f(x) = Σ_i φ(x; u_i) v_i.
+
+    Initial weights are u_i, v_i ~ N(0, scale²). With `rank` = r > 0, a matrix of that rank is
+    added: θ_i(0) = noise + Σ_{k≤r} c_ik w_k, with c_ik ~ N(0, 1 / units) and w_k ~ N(0, spread²).
+    Such weights start near an invariant manifold and far from saddles.
+
+    Where φ makes the net linear in fixed features, the net trains on their moments. Reference:
+    simplicity paper, Eq. 1 and App. I; for `rank`, Fig. 2C.
+
+    **Arguments:**
+
+    - `units`: The width, a positive number of units.
+    - `unit`: φ, one of `saddlescope.nets` such as `Neuron(ReLU())`.
+    - `scale`: The standard deviation of the initial weights, or of the noise where `rank` is given.
+    - `rank`: The rank of the large part of the initial weights. The default 0 means that there is
+      none.
+    - `spread`: The standard deviation of w_k; it has no effect if `rank` is 0.
+    """
+
     units: int = eqx.field(static=True, converter=as_int)
     unit: Unit
     scale: float = eqx.field(converter=float)
@@ -84,6 +98,13 @@ class Units(Net):
         return v.T @ maps[:, 0] if maps.shape[1] == 1 else jnp.einsum("iw,iwf->f", v, maps)[None]
 
 
-def linear_units(units, scale, **more) -> Units:
-    """A two-layer linear net: f(x) = Σ_i v_i u_i · x (Eq. 8 and 65)."""
+def linear_units(units: int, scale: float, **more: Any) -> Units:
+    """Make a two-layer linear net, f(x) = Σ_i v_i u_i · x (simplicity paper, Eq. 8 and 65).
+
+    **Arguments:**
+
+    - `units`: The width.
+    - `scale`: The standard deviation of the initial weights.
+    - `more`: Further fields of `Units`.
+    """
     return Units(units, Neuron(Identity()), scale, **more)

@@ -1,4 +1,4 @@
-"""What is read off a run."""
+"""Observables: what is read off a run."""
 
 from saddlescope.observables.accuracy import Accuracy
 from saddlescope.observables.effective_width import ByNorm, ByRank, ByRays, EffectiveWidth, WidthRule

@@ -26,6 +26,10 @@ class Accuracy(Observable):
     def __check_init__(self):
         require(self.on in ("held_out", "train"), f"`on` must be 'held_out' or 'train'; got {self.on!r}.")
 
+    @property
+    def uses_held_out(self):
+        return self.on == "held_out"
+
     def __call__(self, snapshot):
         data = snapshot.held_out if self.on == "held_out" else snapshot.data
         if data is None or isinstance(data, Moments):

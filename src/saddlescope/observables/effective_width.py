@@ -1,7 +1,4 @@
-"""Effective width: how many units would do. Three rules, for three kinds of unit.
-
-All are relative to the largest weights, so they speak once a net has left the origin, not before.
-"""
+"""Effective width: how many units would do. One rule for each of three kinds of unit."""
 
 from abc import abstractmethod
 from typing import final
@@ -18,14 +15,27 @@ from saddlescope.serialization.part import Part
 
 
 class WidthRule(Part):
+    """Abstract base of rules that count effective units, from one row of weights per unit.
+
+    All rules are relative to the largest weights. They are therefore meaningful once a net has left
+    the origin, not before.
+    """
+
     @abstractmethod
     def __call__(self, theta: jax.Array | np.ndarray) -> jax.Array:
-        """The count, from one row a unit."""
+        """The count, from one row per unit."""
 
 
 @final
 class ByRank(WidthRule):
-    """Singular values of [V U] above `share` of the first. For units linear in u."""
+    """Count the singular values of [V U] above `share` of the first. For units that are linear in
+    u.
+
+    **Arguments:**
+
+    - `share`: The smallest singular value that counts, as a share of the largest. The default 0.1
+      lies in the wide gap between grown and silent directions.
+    """
 
     share: float = eqx.field(default=0.1, converter=float)
 
@@ -36,17 +46,32 @@ class ByRank(WidthRule):
 
 @final
 class ByNorm(WidthRule):
-    """Units with a norm above `share` of the largest. For units of order 2 and more in u."""
+    """Count the units with a norm above `share` of the largest. For units of order 2 and more in u.
+
+    **Arguments:**
+
+    - `share`: The smallest norm that counts, as a share of the largest. The default 0.1 lies in the
+      wide gap between grown and silent units.
+    """
 
     share: float = eqx.field(default=0.1, converter=float)
 
     def __call__(self, theta):
-        return jnp.sum(large(theta, self.share))
+        return jnp.sum(_large(theta, self.share))
 
 
 @final
 class ByRays(WidthRule):
-    """Distinct rays among the large units: groups joined by cosines above `cosine`. For ReLU units."""
+    """Count the distinct rays among the large units. For ReLU units.
+
+    Units belong to one ray if a chain of cosines above `cosine` joins them.
+
+    **Arguments:**
+
+    - `share`: The smallest norm of a large unit, as a share of the largest norm.
+    - `cosine`: The least cosine between two units of one ray, between 0 and 1. The default 0.98 is
+      an angle of 11°.
+    """
 
     share: float = eqx.field(default=0.1, converter=float)
     cosine: float = eqx.field(default=0.98, converter=float)
@@ -55,7 +80,7 @@ class ByRays(WidthRule):
         require(0 < self.cosine < 1, f"`cosine` must lie between 0 and 1; got {self.cosine}.")
 
     def __call__(self, theta):
-        keep = large(theta, self.share)
+        keep = _large(theta, self.share)
         norm = jnp.linalg.norm(theta, axis=1, keepdims=True)
         ray = theta / jnp.where(norm > 0, norm, 1.0)
         joined = (ray @ ray.T > self.cosine) & keep[:, None] & keep[None, :]
@@ -64,13 +89,23 @@ class ByRays(WidthRule):
         return jnp.sum(jnp.where(keep, 1.0 / jnp.maximum(joined.sum(axis=1), 1), 0.0)).round().astype(int)
 
 
-def large(theta, share):
+def _large(theta, share):
     norms = jnp.linalg.norm(theta, axis=1)
     return norms > share * norms.max()
 
 
 @final
 class EffectiveWidth(Observable):
+    """How many units would do, as `effective_width`: the count of a rule on (v_i, u_i).
+
+    For a deep net the units are those of the first layer. Reference: simplicity paper, Theorem 3.
+
+    **Arguments:**
+
+    - `rule`: `ByRank()` for linear units, `ByNorm()` for units of order 2 and more, `ByRays()` for
+      ReLU.
+    """
+
     rule: WidthRule
 
     name = "effective_width"

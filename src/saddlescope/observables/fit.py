@@ -1,4 +1,4 @@
-"""What the net has learned of a curve: its outputs over [-1, 1], and their error at points it was not trained on."""
+"""What a net has learned of a curve: its outputs, and their error at new points."""
 
 from typing import final
 
@@ -13,7 +13,13 @@ from saddlescope.serialization.part import as_int
 
 @final
 class Fit(Observable):
-    """The net's output over equally spaced points."""
+    """The net's output over equally spaced points of the input's range, as `fit`. For one input and
+    one output.
+
+    **Arguments:**
+
+    - `points`: The number of points, two or more. The default 500 is that of `TestError`.
+    """
 
     points: int = eqx.field(default=500, static=True, converter=as_int)
 
@@ -26,13 +32,23 @@ class Fit(Observable):
 
     def __call__(self, snapshot):
         found = outputs(snapshot, grid(snapshot, self.points))
-        require(found.shape[1] == 1, f"`Fit` reads a net with one output; this one has {found.shape[1]}.")
+        require(
+            found.shape[1] == 1,
+            f"`Fit` reads a net with one output; this one has {found.shape[1]}.",
+        )
         return found[:, 0]
 
 
 @final
 class TestError(Observable):
-    """Mean squared error at equally spaced points (valleys paper: 500), or at random ones if they are given a seed."""
+    """The mean squared error at points beside the training samples, as `test_error`. For a `Curve`.
+
+    **Arguments:**
+
+    - `points`: The number of points. The default 500 is the valleys paper's.
+    - `seed`: The seed of random points, uniform over [-1, 1]. The default, None, means equally
+      spaced points, as in the valleys paper.
+    """
 
     __test__ = False  # not a test, whatever pytest thinks of the name
 

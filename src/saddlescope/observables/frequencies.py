@@ -1,9 +1,11 @@
-"""Which frequencies are learned: the residual's amplitude along each cosine, and when it has halved."""
+"""Which frequencies are learned, and when."""
 
+from collections.abc import Iterable
 from typing import final
 
 import equinox as eqx
 import numpy as np
+from numpy.typing import ArrayLike
 
 from saddlescope.errors import InvalidInput, require
 from saddlescope.observables.observable import Observable
@@ -12,15 +14,38 @@ from saddlescope.serialization.part import as_int
 from saddlescope.tasks.cosines import Cosines
 
 
-def cosine_amplitudes(x, y, frequencies, phases) -> np.ndarray:
-    """The least-squares amplitudes of cos(2πfx + phase), beside a constant. Exact for a sum of those, on any points."""
-    columns = [np.ones_like(x), *(np.cos(2 * np.pi * f * x + p) for f, p in zip(frequencies, phases, strict=True))]
+def cosine_amplitudes(
+    x: np.ndarray, y: np.ndarray, frequencies: Iterable[float], phases: Iterable[float]
+) -> np.ndarray:
+    """Fit the amplitudes of cos(2πfx + phase), beside a constant, by least squares.
+
+    They are exact for a sum of those cosines, on any points.
+
+    **Arguments:**
+
+    - `x`: The points, one row of numbers.
+    - `y`: The values at these points.
+    - `frequencies`: One number per cosine, in periods per unit of x.
+    - `phases`: One number per cosine, in radians.
+    """
+    columns = [
+        np.ones_like(x),
+        *(np.cos(2 * np.pi * f * x + p) for f, p in zip(frequencies, phases, strict=True)),
+    ]
     return np.linalg.lstsq(np.stack(columns, axis=1), y, rcond=None)[0][1:]
 
 
-def learned_since(times, amplitudes, targets) -> np.ndarray:
-    """For each frequency (a column of `amplitudes`) the first time from which on its error stays below half the
-    target's amplitude; NaN where that never happens."""
+def learned_since(times: ArrayLike, amplitudes: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """For each frequency, the first time from which on it is learned; NaN where it never is.
+
+    A frequency is learned while its error stays below half of the target's amplitude.
+
+    **Arguments:**
+
+    - `times`: When the amplitudes were read, in ascending order.
+    - `amplitudes`: The errors, time × frequency.
+    - `targets`: The target's amplitude at each frequency.
+    """
     small = np.abs(amplitudes) < np.abs(targets) / 2
     stays = np.logical_and.accumulate(small[::-1], axis=0)[::-1]
     first = np.argmax(stays, axis=0)
@@ -29,7 +54,15 @@ def learned_since(times, amplitudes, targets) -> np.ndarray:
 
 @final
 class ResidualAmplitudes(Observable):
-    """Amplitude of target minus fit along each cosine of the target, or along frequencies 1 … `modes` if given."""
+    """The amplitude of target minus fit along each cosine, as `residual_amplitude`. For a `Curve`.
+
+    **Arguments:**
+
+    - `modes`: Read the frequencies 1 … `modes`, all with phase 0. The default, None, reads the
+      cosines of the target, which must be `Cosines`.
+    - `points`: The number of equally spaced points where the residual is read. The default 500 is
+      that of `TestError`.
+    """
 
     modes: int | None = eqx.field(default=None, static=True, converter=as_int)
     points: int = eqx.field(default=500, static=True, converter=as_int)

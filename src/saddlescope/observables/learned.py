@@ -11,9 +11,10 @@ from saddlescope.tasks.task import Moments
 
 @final
 class LearnedModes(Observable):
-    """Strength of the net's map along each singular pair of ⟨y xᵀ⟩, over that of the optimum: q_kᵀ W r_k / q_kᵀ W* r_k.
+    """How much of each mode of the task is learned, as `learned_mode`. For two-layer linear nets.
 
-    For linear nets of units.
+    A mode is a singular pair (q_k, r_k) of ⟨y xᵀ⟩. Its share is q_kᵀ W r_k / q_kᵀ W* r_k, with W
+    the net's map and W* the optimum. The order is that of the singular values, largest first.
     """
 
     name = "learned_mode"
@@ -30,7 +31,10 @@ class LearnedModes(Observable):
 
 @final
 class LearnedSamples(Observable):
-    """The net's output along each target, over the target: f(x_k) · y_k / |y_k|²."""
+    """How much of each sample's target is learned, as `learned_sample`: f(x_k) · y_k / |y_k|².
+
+    The task must have samples; a population has none.
+    """
 
     name = "learned_sample"
     axes = ("sample",)

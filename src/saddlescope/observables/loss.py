@@ -22,6 +22,10 @@ class HeldOutLoss(Observable):
 
     name = "held_out_loss"
 
+    @property
+    def uses_held_out(self):
+        return True
+
     def __call__(self, snapshot):
         if snapshot.held_out is None:
             raise InvalidInput("This task has no held-out samples: leave `HeldOutLoss` out.")

@@ -1,8 +1,4 @@
-"""Oscillation: how many minima a channel has along the input. Valleys paper, Fig. 4 and App. C.10.
-
-The paper's rule counts strict interior minima with a value above a threshold. It misses every minimum below zero,
-scores nothing on a cosine itself, and in float32 counts rounding. `ProminentMinima` is the sound one.
-"""
+"""Oscillation: how many minima a channel has along the input."""
 
 from abc import abstractmethod
 from typing import ClassVar, final
@@ -17,6 +13,8 @@ from saddlescope.serialization.part import Part, as_int
 
 
 class MinimaRule(Part):
+    """Abstract base of rules that count the minima of one channel; `word` names the count."""
+
     word: ClassVar[str]
 
     @abstractmethod
@@ -26,7 +24,16 @@ class MinimaRule(Part):
 
 @final
 class PaperMinima(MinimaRule):
-    """Interior points below both neighbours, with a value above `threshold`."""
+    """The rule of the valleys paper: interior points below both neighbours, with a value above
+    `threshold`.
+
+    It misses every minimum below zero, scores nothing on a cosine itself, and counts rounding in
+    float32. `ProminentMinima` is the sound rule. Reference: valleys paper, Fig. 4 and App. C.10.
+
+    **Arguments:**
+
+    - `threshold`: The value that a minimum must exceed. The default 1e-4 is the paper's.
+    """
 
     word = "paper_minima"
 
@@ -39,10 +46,16 @@ class PaperMinima(MinimaRule):
 
 @final
 class ProminentMinima(MinimaRule):
-    """Interior minima and maxima that stand out by `share` of the channel's range, halved.
+    """Half the number of interior minima and maxima that stand out by `share` of the channel's
+    range.
 
-    The sign of a channel is a convention of the maps around it, so both count alike. A channel whose range is within
-    rounding of its size has none.
+    The sign of a channel is a convention of the maps around it, so both count alike. A channel
+    whose range is within rounding of its size has none.
+
+    **Arguments:**
+
+    - `share`: The least prominence, as a share of the range. The default 0.02 lies far above
+      rounding in float32.
     """
 
     word = "prominent_minima"
@@ -63,8 +76,17 @@ class ProminentMinima(MinimaRule):
 
 @final
 class MinimaCounts(Observable):
-    """The mean count over each block's channels. `precision` is that of the evaluation, not of training. The name tells
-    both: `prominent_minima_float64`."""
+    """The mean count of minima over the channels of each block. Reference: valleys paper, Fig. 4.
+
+    The name of the variable tells the rule and the precision, as in `prominent_minima_float64`.
+
+    **Arguments:**
+
+    - `rule`: `PaperMinima()` or `ProminentMinima()`.
+    - `points`: The number of equally spaced points over the input's range, three or more.
+    - `precision`: "float32" or "float64": that of the evaluation, not that of training. The default
+      keeps rounding out of the count.
+    """
 
     rule: MinimaRule
     points: int = eqx.field(default=1000, static=True, converter=as_int)

@@ -63,6 +63,11 @@ class Observable(Part):
     axes: ClassVar[tuple[str, ...]] = ()
     on_host: ClassVar[bool] = False
 
+    @property
+    def uses_held_out(self) -> bool:
+        """Whether it reads the samples that are not trained on: they are drawn only if one does."""
+        return False
+
     @abstractmethod
     def __call__(self, snapshot: Snapshot) -> Any:
         """The value; a dict of arrays becomes one variable a key, with axes of its own."""

@@ -11,16 +11,16 @@ from saddlescope.tasks.task import Moments
 
 
 @eqx.filter_jit
-def outputs_of(net, params, x):
+def _outputs_of(net, params, x):
     return net(params, x)
 
 
 @eqx.filter_jit
-def channels_of(net, params, x):
+def _channels_of(net, params, x):
     return net.channels(params, x)
 
 
-def cast(net, params, x, precision):
+def _cast(net, params, x, precision):
     return (
         with_traced_floats(net, precision),
         {k: jnp.asarray(v, precision) for k, v in params.items()},
@@ -30,19 +30,20 @@ def cast(net, params, x, precision):
 
 def outputs(snapshot, x, precision="float64") -> np.ndarray:
     """One row a point."""
-    return np.asarray(outputs_of(*cast(snapshot.net, snapshot.params, x, precision)))
+    return np.asarray(_outputs_of(*_cast(snapshot.net, snapshot.params, x, precision)))
 
 
 def channels(snapshot, x, precision="float64") -> list[np.ndarray]:
     """The output of every block, one row a point."""
     require(
-        hasattr(snapshot.net, "channels"), f"{type(snapshot.net).__name__} has no channels; a RandomFeatureNet has."
+        hasattr(snapshot.net, "channels"),
+        f"{type(snapshot.net).__name__} has no channels; a RandomFeatureNet has.",
     )
-    return [np.asarray(f) for f in channels_of(*cast(snapshot.net, snapshot.params, x, precision))]
+    return [np.asarray(f) for f in _channels_of(*_cast(snapshot.net, snapshot.params, x, precision))]
 
 
 def grid(snapshot, points) -> np.ndarray:
-    """Equally spaced points over the range of the inputs ([-1, 1] for a curve), ends included, as a column."""
+    """A column of equally spaced points over the range of the inputs, ends included."""
     x = one_input(snapshot)
     return np.linspace(x.min(), x.max(), points, dtype=float)[:, None]
 

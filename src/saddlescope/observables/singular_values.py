@@ -1,8 +1,4 @@
-"""Singular values of each weight matrix, one variable a layer: `singular_values_u`, `singular_values_v`.
-
-`TopSingularValues(most)` reads the largest alone, as `top_singular_values_u`: by Lanczos iteration, to rounding, where
-the matrix is large.
-"""
+"""Singular values of weight matrices."""
 
 from typing import final
 
@@ -20,6 +16,8 @@ SMALL = 100  # matrices with fewer rows or columns are decomposed whole
 
 @final
 class SingularValues(Observable):
+    """All singular values of each weight matrix, one variable per matrix: `singular_values_u`, …"""
+
     name = "singular_values"
 
     def __call__(self, snapshot):
@@ -28,6 +26,15 @@ class SingularValues(Observable):
 
 @final
 class TopSingularValues(Observable):
+    """The largest singular values of each weight matrix, as `top_singular_values_u`, …
+
+    They are found by Lanczos iteration, to rounding, where the matrix is large.
+
+    **Arguments:**
+
+    - `most`: How many are read, largest first. The default is 3.
+    """
+
     name = "top_singular_values"
     on_host = True
     most: int = eqx.field(default=3, static=True, converter=as_int)

@@ -1,4 +1,4 @@
-"""Norms and directions of the units θ_i = (v_i, u_i), and how far each is from balance."""
+"""Norms, directions and balance of units."""
 
 from typing import final
 
@@ -16,7 +16,8 @@ def unit_weights(params):
 
 @final
 class UnitNorms(Observable):
-    """|θ_i|."""
+    """The norm |θ_i| of each unit θ_i = (v_i, u_i), as `unit_norm`. For a deep net: of its first
+    layer."""
 
     name = "unit_norm"
     axes = ("unit",)
@@ -27,7 +28,10 @@ class UnitNorms(Observable):
 
 @final
 class UnitDirections(Observable):
-    """θ_i / |θ_i|; a unit of zero weights has direction zero."""
+    """The direction θ_i / |θ_i| of each unit θ_i = (v_i, u_i), as `unit_direction`.
+
+    A unit of zero weights has direction zero.
+    """
 
     name = "unit_direction"
     axes = ("unit", "weight")
@@ -40,7 +44,11 @@ class UnitDirections(Observable):
 
 @final
 class Balancedness(Observable):
-    """|v_i|² - |u_i|², which gradient flow conserves where a unit is homogeneous of degree 1 in u (linear, ReLU)."""
+    """The balance |v_i|² - |u_i|² of each unit, as `balancedness`.
+
+    Gradient flow conserves it where a unit is homogeneous of degree 1 in u, as linear and ReLU
+    units are.
+    """
 
     name = "balancedness"
     axes = ("unit",)

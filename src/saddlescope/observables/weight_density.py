@@ -1,4 +1,4 @@
-"""Densities of the trained weights, one variable a matrix: `weight_density_C0`, … Meanfield paper, Fig. 10."""
+"""Densities of trained weights."""
 
 from typing import final
 
@@ -12,7 +12,16 @@ from saddlescope.serialization.part import as_int
 
 @final
 class WeightDensity(Observable):
-    """Density in `bins` equal bins over [-limit, limit]; what lies outside is missing from its integral."""
+    """The density of the trained weights, one variable per matrix: `weight_density_C0`, …
+
+    Weights outside [-limit, limit] are missing from its integral. Reference: meanfield paper, Fig.
+    10.
+
+    **Arguments:**
+
+    - `limit`: The largest weight that is counted; positive.
+    - `bins`: The number of equal bins over [-limit, limit]. The default is 60.
+    """
 
     limit: float = eqx.field(converter=float)
     bins: int = eqx.field(default=60, static=True, converter=as_int)
@@ -22,7 +31,10 @@ class WeightDensity(Observable):
 
     def __check_init__(self):
         require(0 < self.limit < np.inf, f"`limit` must be positive and finite; got {self.limit:g}.")
-        require(type(self.bins) is int and self.bins > 0, f"`bins` must be a positive whole number; got {self.bins!r}.")
+        require(
+            type(self.bins) is int and self.bins > 0,
+            f"`bins` must be a positive whole number; got {self.bins!r}.",
+        )
 
     def __call__(self, snapshot):
         edges = np.linspace(-self.limit, self.limit, self.bins + 1)

@@ -1,4 +1,4 @@
-"""How it steps, and when it stops."""
+"""Optimisers, learning-rate schedules and stop rules: how a net steps, and when it stops."""
 
 from saddlescope.optimisers.adam import Adam
 from saddlescope.optimisers.gradient_descent import GradientDescent

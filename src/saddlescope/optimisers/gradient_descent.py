@@ -1,4 +1,4 @@
-"""Gradient descent: v ← momentum · v + g, θ ← θ - lr · v; full batch or minibatch, as the setting says."""
+"""Gradient descent, with or without momentum."""
 
 from typing import final
 
@@ -12,6 +12,19 @@ from saddlescope.serialization.part import maybe_float
 
 @final
 class GradientDescent(Optimiser):
+    """Gradient descent: v ← momentum · v + g, θ ← θ - lr · v.
+
+    It uses the full batch or minibatches, as the setting says.
+
+    **Arguments:**
+
+    - `lr`: The learning rate; positive.
+    - `momentum`: The share of the last step that is kept, in [0, 1). The default, None, keeps no
+      state.
+    - `clip`: The largest norm of the whole gradient, which is scaled down to it. The default, None,
+      means no clipping.
+    """
+
     lr: float = eqx.field(converter=float)
     momentum: float | None = eqx.field(default=None, converter=maybe_float)
     clip: float | None = eqx.field(default=None, converter=maybe_float)

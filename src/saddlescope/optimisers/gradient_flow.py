@@ -1,6 +1,4 @@
-"""Gradient flow dθ/dt = -∇L, solved adaptively. One step lasts a time lr, so that step n of the flow stands beside
-step n of descent. Full batch only; descent tends to it as lr → 0.
-"""
+"""Gradient flow."""
 
 from typing import final
 
@@ -13,6 +11,20 @@ from saddlescope.optimisers.optimiser import Optimiser, check_lr
 
 @final
 class GradientFlow(Optimiser):
+    """Gradient flow dθ/dt = -∇L, solved adaptively.
+
+    One step lasts a time lr, so that step n of the flow can be compared with step n of descent.
+    Descent tends to the flow as lr → 0. The flow is that of the full batch.
+
+    **Arguments:**
+
+    - `lr`: The time that one step lasts; positive.
+    - `rtol`: The relative tolerance of the solver. The default leaves errors far below those of
+      descent.
+    - `atol`: The absolute tolerance of the solver. The default is small against weights of 1e-6,
+      where saddle-to-saddle runs start.
+    """
+
     lr: float = eqx.field(converter=float)
     rtol: float = eqx.field(default=1e-9, converter=float)
     atol: float = eqx.field(default=1e-14, converter=float)
@@ -20,7 +32,8 @@ class GradientFlow(Optimiser):
     def __check_init__(self):
         check_lr(self.lr)
         require(
-            self.rtol > 0 and self.atol > 0, f"Tolerances must be positive; got rtol={self.rtol}, atol={self.atol}."
+            self.rtol > 0 and self.atol > 0,
+            f"Tolerances must be positive; got rtol={self.rtol}, atol={self.atol}.",
         )
 
     def transform(self):

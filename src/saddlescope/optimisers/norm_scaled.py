@@ -1,8 +1,4 @@
-"""Descent at a rate that depends on the weights: θ ← θ - lr ‖θ‖^(-power) g, with ‖θ‖ over all trained parameters.
-
-With power L - 2 a net of depth L moves over the sphere of directions at one speed, however small its weights: escape
-paper, Section 2.1; its Fig. 1 and 3 use power 4.
-"""
+"""Gradient descent at a rate that depends on the norm of the weights."""
 
 from typing import final
 
@@ -17,6 +13,20 @@ from saddlescope.serialization.part import maybe_float
 
 @final
 class NormScaledDescent(Optimiser):
+    """Gradient descent whose rate depends on the weights: θ ← θ - lr ‖θ‖^(-power) g.
+
+    ‖θ‖ is the norm of all trained parameters. With power L - 2, a net of depth L moves over the
+    sphere of directions at one speed, however small its weights are. Reference: escape paper,
+    Section 2.1; its Fig. 1 and 3 use power 4.
+
+    **Arguments:**
+
+    - `lr`: The learning rate at ‖θ‖ = 1; positive.
+    - `power`: The power of ‖θ‖ that the rate is divided by; finite.
+    - `clip`: The largest norm of the whole gradient, before the scaling. The default, None, means
+      no clipping.
+    """
+
     lr: float = eqx.field(converter=float)
     power: float = eqx.field(converter=float)
     clip: float | None = eqx.field(default=None, converter=maybe_float)

@@ -1,4 +1,4 @@
-"""How it steps: θ ← θ - lr · direction, where the direction comes from the gradient. A thin name over optax."""
+"""The kind of all optimisers: thin names over optax."""
 
 import math
 from abc import abstractmethod
@@ -14,7 +14,10 @@ def check_lr(lr):
 
 
 def check_clip(clip):
-    require(clip is None or clip > 0, f"`clip`, the largest gradient norm, must be positive or None; got {clip}.")
+    require(
+        clip is None or clip > 0,
+        f"`clip`, the largest gradient norm, must be positive or None; got {clip}.",
+    )
 
 
 def clipped(clip, *rest):
@@ -24,10 +27,19 @@ def clipped(clip, *rest):
 
 
 class Optimiser(Part):
-    """`lr` is the learning rate a run starts with; a schedule may change it."""
+    """Abstract base of optimisers: θ ← θ - lr · direction, where the direction comes from the
+    gradient.
+
+    An optimiser of your own is a subclass with a field `lr` and a method `transform` that returns
+    any optax transformation.
+
+    **Arguments:**
+
+    - `lr`: The learning rate that a run starts with; a schedule may change it.
+    """
 
     lr: float
 
     @abstractmethod
     def transform(self) -> optax.GradientTransformation:
-        """Gradient to direction, without the learning rate."""
+        """The map from gradient to direction, without the learning rate."""

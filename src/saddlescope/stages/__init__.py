@@ -1,4 +1,4 @@
-"""Plateaus and drops of any loss curve."""
+"""Stages: the plateaus and drops of any loss curve."""
 
 from saddlescope.stages.find import find_stages
 from saddlescope.stages.value import Drop, Plateau, Stages

@@ -1,4 +1,4 @@
-"""A curve cut into drops at the peaks of its rate, and plateaus at the valleys between."""
+"""A curve cut into falls at the peaks of its rate, and plateaus at the valleys between."""
 
 from itertools import pairwise
 
@@ -8,7 +8,7 @@ from saddlescope.stages.noise import RESOLUTION, blurred, level_of, quantum
 from saddlescope.stages.value import Drop, Plateau
 
 
-def peaks_of(log_rate, depth):
+def _peaks_of(log_rate, depth):
     """Maxima that stand out, the two ends included: beyond them the rate counts as nothing. Ties are one peak."""
     low = log_rate.min() - 100
     from scipy.signal import find_peaks  # a second to import
@@ -27,20 +27,36 @@ REACH = 2  # smoothing widths
 
 
 class Cuts:
-    """The curve cut at the valleys of its rate: one valley (or None, at an end without plateau) around each peak."""
+    """The curve cut at the valleys of its rate: one valley on each side of each peak.
+
+    A valley is an index, or None at an end of the curve that has no plateau.
+
+    **Arguments:**
+
+    - `loss`: The curve, as a share of its largest size.
+    - `curve`: The same, smoothed, from record low to record low.
+    - `clock`: The time of each point, or its logarithm.
+    - `width`: The width of the smoothing, in points.
+    - `quiet`: Where nothing but noise is left of the rate.
+    - `log_rate`: The logarithm of the rate of fall.
+    - `depth`: The logarithm of the prominence that is asked for.
+    """
 
     def __init__(self, loss, curve, clock, width, quiet, log_rate, depth):
         self.loss, self.curve, self.clock, self.width = loss, curve, clock, width
         self.quiet, self.log_rate = quiet, log_rate
-        self.peaks, self.depth = peaks_of(log_rate, depth), depth
+        self.peaks, self.depth = _peaks_of(log_rate, depth), depth
         self.ends = curve[0], curve[-1]
 
     def valleys(self):
+        """One valley before, between and after the peaks."""
         ends = [0, *self.peaks, len(self.log_rate) - 1]
         found: list[int | None] = [self.valley(a, b) for a, b in pairwise(ends)]
+        # An end is a plateau if the rate there lies far below the peak's. Where noise is nearly as fast
+        # as the drop it cannot: then the end is a plateau if most of it is nothing but noise.
         for side, p in ((0, self.peaks[0]), (-1, self.peaks[-1])) if self.peaks else ():
             part = slice(0, p) if side == 0 else slice(p + 1, None)
-            still = self.quiet[part].sum() > self.quiet[part].size / 2  # a plateau, if noise is nearly the drop's rate
+            still = self.quiet[part].sum() > self.quiet[part].size / 2
             if self.log_rate[found[side]] > self.log_rate[p] - self.depth and not still:
                 found[side] = None
         return found
@@ -69,7 +85,7 @@ class Cuts:
             valleys, falls = self.valleys(), []
             for i, p in enumerate(self.peaks):
                 start, end = valleys[i : i + 2]
-                sure = 5 if start is not None and end is not None else 12
+                sure = 5 if start is not None and end is not None else 12  # deviations of noise
                 start, end = 0 if start is None else start, -1 if end is None else end
                 fall = self.curve[start] - self.curve[end]
                 falls.append(fall / max(min_fall * level[start], sure * noise[p], least))
@@ -104,6 +120,7 @@ class Cuts:
         return start, first + int(np.argmax(part <= self.curve[first] - 0.9 * fall))
 
     def stages(self, time, scale):
+        """All falls and all plateaus, in the user's units of time and loss."""
         valleys = self.valleys()
         levels = [scale * v for v in self.levels(valleys)]
         drops = tuple(
@@ -124,6 +141,7 @@ class Cuts:
         return float(np.ptp(smooth) / level_of(smooth).mean())
 
     def drop(self, p, valleys, levels, time, scale):
+        """One fall, from its peak and the valleys beside it."""
         (a, b), (before, after) = valleys, levels
         start, end = self.span(valleys)
         start = 0 if a is None else start

@@ -1,21 +1,7 @@
-"""Stages: the plateaus and drops of a loss curve, ours or anybody's.
-
-1. Noise: read off the fourth differences in blocks, so that it may differ along the curve; one that hardly ever rises
-   has none.
-2. Smoothing: a Gaussian as wide as brings the noise under 2 % of the level and the fastest fall to 45 times the rate
-   of noise, at most 1/32 of the curve; none for a clean curve. The width is stated. Then a line from each record low
-   to the next, so that a spike that comes back is no drop.
-3. Rate r = -dL/dt, not below one deviation of what noise alone would give. Drops are maxima of log r that stand out
-   by a factor of `prominence` on both sides and lower the loss by more than `min_fall` of its level.
-4. A plateau is what lies between: its level is the loss where r is smallest, its flatness r there over the geometric
-   mean of the neighbouring drops' rates: below 0.05 it is clean, below 0.2 a shoulder.
-
-A fall from the very start has no plateau before it and is a `slope`; one that the curve ends in is `unfinished`.
-Neither counts as a drop. Not seen: plateaus shorter than the smoothing, falls below 1e-12 of the whole, slow drops in
-noise of several per cent. A slow power law or straight line in such noise may be given a drop it does not have.
-"""
+"""Find the stages of a loss curve."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from saddlescope.errors import require
 from saddlescope.stages.cuts import Cuts
@@ -23,15 +9,51 @@ from saddlescope.stages.noise import blurred, level_of, lows, point_noise, rates
 from saddlescope.stages.value import Plateau, Stages
 
 
-def find_stages(loss, time=None, *, log_time=False, min_fall=0.05, prominence=5.0, smooth=None) -> Stages:
-    """The stages of a loss curve. `time` defaults to 0, 1, 2, …; `log_time` measures rates per unit of log time.
+def find_stages(
+    loss: ArrayLike,
+    time: ArrayLike | None = None,
+    *,
+    log_time: bool = False,
+    min_fall: float = 0.05,
+    prominence: float = 5.0,
+    smooth: float | None = None,
+) -> Stages:
+    """Find the plateaus and drops of a loss curve, ours or anybody's.
 
-    `smooth` is a width in points instead of the automatic one. A curve that stops being finite is cut there.
+    1. Noise is read off the fourth differences in blocks, so that it may differ along the curve. A
+       curve that hardly ever rises has none.
+    2. The curve is smoothed by a Gaussian, at most 1/32 of the curve wide. It is as wide as brings
+       the noise under 2 % of the level, and the fastest fall to 45 times the rate of noise. A clean
+       curve is not smoothed. A line then joins each record low to the next, so that a spike that
+       comes back is no drop.
+    3. The rate is r = -dL/dt, but not below one deviation of what noise alone would give. Drops are
+       maxima of log r that stand out by a factor of `prominence` on both sides. They lower the loss
+       by more than `min_fall` of its level.
+    4. A plateau is what lies between. Its level is the loss where r is smallest. Its flatness is r
+       there over the geometric mean of the neighbouring drops' rates: below 0.05 it is clean, below
+       0.2 a shoulder.
+
+    A fall from the very start has no plateau before it and is a slope. A fall that the curve ends
+    in is unfinished. Neither counts as a drop; `Stages.all_falls` has both. Not seen are plateaus
+    shorter than the smoothing, falls below 1e-12 of the whole, and slow drops in noise of several
+    per cent. A slow power law or straight line in such noise may be given a drop that it does not
+    have.
+
+    **Arguments:**
+
+    - `loss`: The curve, a row of numbers. A curve that stops being finite is cut there.
+    - `time`: The time of each point, increasing. The default is the index of a pandas series or
+      data array, else 0, 1, 2, …
+    - `log_time`: Whether rates are measured per unit of log time; the default time then starts at
+      1.
+    - `min_fall`: The least fall of a drop, as a share of the level before it.
+    - `prominence`: The factor by which the rate of a drop must stand out on both sides.
+    - `smooth`: A width in points, in place of the automatic one; 0 for no smoothing.
     """
     require(0 < min_fall < 1, f"`min_fall` is a share of the level between 0 and 1, got {min_fall}.")
     require(prominence > 1, f"`prominence` is a factor above 1, got {prominence}.")
     require(smooth is None or 0 <= smooth < 1e6, f"`smooth` is a width in points, 0 to 1e6, got {smooth}.")
-    loss, time, note = checked(loss, time, log_time)
+    loss, time, note = _checked(loss, time, log_time)
     if len(loss) < 3 or np.all(loss == loss[0]):
         level = () if not len(loss) else (Plateau(time[0], time[-1], time[0], loss[0], 0.0),)
         return Stages((), tuple(level), 0.0, note)
@@ -50,7 +72,7 @@ def find_stages(loss, time=None, *, log_time=False, min_fall=0.05, prominence=5.
         return Stages(*cuts.stages(time, scale), width, note)
 
 
-def own_time(loss):
+def _own_time(loss):
     """The index of a pandas series or the coordinate of a data array, if it is one of numbers."""
     index = getattr(loss, "index", None) if hasattr(loss, "iloc") else None
     if hasattr(loss, "dims") and len(loss.dims) == 1 and loss.dims[0] in loss.coords:
@@ -58,9 +80,9 @@ def own_time(loss):
     return None if index is None or np.asarray(index).dtype.kind not in "fiu" else np.asarray(index)
 
 
-def checked(loss, time, log_time):
+def _checked(loss, time, log_time):
     """Finite floats and their times; the rest in words."""
-    time = own_time(loss) if time is None else time
+    time = _own_time(loss) if time is None else time
     loss = np.asarray(loss)
     require(
         loss.ndim == 1 and loss.dtype.kind in "fiub",

@@ -1,4 +1,4 @@
-"""What is learned."""
+"""Tasks: what is learned."""
 
 from saddlescope.tasks.chirp import Chirp
 from saddlescope.tasks.cosines import Cosines, cosine, cosine_sum, dyadic, multi_frequency

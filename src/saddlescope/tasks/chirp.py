@@ -1,4 +1,4 @@
-"""A chirp: cos(f₁πx²) - 0.8 cos(f₂πx²), slow in the middle, of frequency f₁ at the ends. Valleys paper, App. C.9."""
+"""A chirp, whose frequency grows with |x|."""
 
 from typing import final
 
@@ -12,6 +12,20 @@ from saddlescope.tasks.curve import Curve
 
 @final
 class Chirp(Curve):
+    """A chirp: y = cos(f₁ π x²) - 0.8 cos(f₂ π x²) for x in [-1, 1].
+
+    It is slow in the middle and reaches the frequency max(f₁, f₂) at the ends, where the phase f π
+    x² turns fastest. Reference: valleys paper, App. C.9.
+
+    **Arguments:**
+
+    - `f1`: The first frequency at x = ±1, in periods per unit of x; positive.
+    - `f2`: The second frequency at x = ±1, in periods per unit of x; positive.
+    - `samples`: The number of equally spaced points over [-1, 1].
+    - `allow_aliasing`: Whether frequencies above the grid's limit (samples - 1) / 4 are accepted.
+      The default refuses them, because the samples would show a slower target.
+    """
+
     f1: float = eqx.field(converter=float)
     f2: float = eqx.field(converter=float)
     samples: int = eqx.field(static=True, converter=as_int)

@@ -1,7 +1,7 @@
-"""Sums of cosines: y = Σ_k amplitude_k cos(2π frequency_k x + phase_k). Valleys paper, App. A.2 and C.8."""
+"""Sums of cosines, and the sums that the valleys paper uses."""
 
 import math
-from typing import final
+from typing import Any, final
 
 import equinox as eqx
 import numpy as np
@@ -11,30 +11,51 @@ from saddlescope.serialization.part import as_int
 from saddlescope.tasks.curve import Curve
 
 
-def numbers(given):
+def _numbers(given):
     """Converter: a tuple of finite numbers, or one number for each term."""
     try:
         values = tuple(float(v) for v in (given if np.iterable(given) else (given,)))
     except (TypeError, ValueError):
-        raise InvalidInput(f"Frequencies, phases and amplitudes are numbers, one a term; got {given!r}.") from None
+        raise InvalidInput(f"Frequencies, phases and amplitudes are numbers, one per term; got {given!r}.") from None
     require(all(map(math.isfinite, values)), f"Every number of a cosine must be finite; got {given!r}.")
     return values
 
 
 @final
 class Cosines(Curve):
-    frequencies: tuple[float, ...] = eqx.field(converter=numbers)
+    """A sum of cosines: y = Σ_k amplitude_k cos(2π frequency_k x + phase_k) for x in [-1, 1].
+
+    Reference: valleys paper, App. A.2 and C.8. `cosine`, `cosine_sum`, `dyadic` and
+    `multi_frequency` make the sums of that paper.
+
+    **Arguments:**
+
+    - `frequencies`: One positive number per term, in periods per unit of x.
+    - `samples`: The number of equally spaced points over [-1, 1].
+    - `phases`: One number per term, in radians. The default, an empty tuple, means zero phases.
+    - `amplitudes`: One number per term. The default, an empty tuple, means ones.
+    - `allow_aliasing`: Whether frequencies above the grid's limit (samples - 1) / 4 are accepted.
+      The default refuses them, because the samples would show a slower target.
+    """
+
+    frequencies: tuple[float, ...] = eqx.field(converter=_numbers)
     samples: int = eqx.field(static=True, converter=as_int)
-    phases: tuple[float, ...] = eqx.field(default=(), converter=numbers)
-    amplitudes: tuple[float, ...] = eqx.field(default=(), converter=numbers)
+    phases: tuple[float, ...] = eqx.field(default=(), converter=_numbers)
+    amplitudes: tuple[float, ...] = eqx.field(default=(), converter=_numbers)
     allow_aliasing: bool = eqx.field(default=False, static=True)
 
     def __check_init__(self):
         n = len(self.frequencies)
-        require(n > 0 and min(self.frequencies) > 0, f"Frequencies must be positive; got {self.frequencies or 'none'}.")
+        require(
+            n > 0 and min(self.frequencies) > 0,
+            f"Frequencies must be positive; got {self.frequencies or 'none'}.",
+        )
         for name in ("phases", "amplitudes"):
             given = len(getattr(self, name))
-            require(given in (0, n), f"`{name}` must have one number for each of {n} cosines; got {given}.")
+            require(
+                given in (0, n),
+                f"`{name}` must have one number for each of {n} cosines; got {given}.",
+            )
 
     def target(self, x):
         n = len(self.frequencies)
@@ -46,31 +67,38 @@ class Cosines(Curve):
         return max(self.frequencies)
 
 
-def cosine(frequency, samples, **more) -> Cosines:
-    """cos(2π frequency x)."""
-    return Cosines((frequency,), samples, **more)
+def cosine(frequency: float, samples: int, **more: Any) -> Cosines:
+    """Make one cosine, y = cos(2π frequency x); `more` are further fields of `Cosines`."""
+    return Cosines(frequencies=(frequency,), samples=samples, **more)
 
 
-def check_count(name, given, most=10_000):
+def _check_count(name, given, most=10_000):
     require(
         isinstance(given, int | np.integer) and 0 < given <= most,
         f"`{name}`, the number of cosines, must be a positive whole number, at most {most:,}; got {given!r}.",
     )
 
 
-def cosine_sum(factor, samples, **more) -> Cosines:
-    """The valleys paper's target: Σ_{k=1..factor} cos(2πkx)."""
-    check_count("factor", factor)
-    Cosines((factor,), samples, **more)  # too high a factor is refused before a long list of frequencies is made
-    return Cosines(tuple(range(1, factor + 1)), samples, **more)
+def cosine_sum(factor: int, samples: int, **more: Any) -> Cosines:
+    """Make the main target of the valleys paper; `more` are further fields of `Cosines`.
+
+    y = Σ_{k=1..factor} cos(2πkx).
+    """
+    _check_count("factor", factor)
+    cosine(factor, samples, **more)  # refuses too high a factor before a long list is made
+    return Cosines(frequencies=tuple(range(1, factor + 1)), samples=samples, **more)
 
 
-def dyadic(terms, samples, **more) -> Cosines:
-    """Σ_{k=0..terms-1} cos(2π 2ᵏ x)."""
-    check_count("terms", terms, 50)
-    return Cosines(tuple(2**k for k in range(terms)), samples, **more)
+def dyadic(terms: int, samples: int, **more: Any) -> Cosines:
+    """Make a sum over octaves, y = Σ_{k=0..terms-1} cos(2π 2ᵏ x); `more` as in `Cosines`."""
+    _check_count("terms", terms, 50)
+    return Cosines(frequencies=tuple(2**k for k in range(terms)), samples=samples, **more)
 
 
-def multi_frequency(m, samples, **more) -> Cosines:
-    """cos(12mπx) + cos(24mπx + .5) + cos(36mπx) + cos(72mπx + .5): valleys paper, App. C.8."""
-    return Cosines(tuple(m * f for f in (6, 12, 18, 36)), samples, phases=(0, 0.5, 0, 0.5), **more)
+def multi_frequency(m: float, samples: int, **more: Any) -> Cosines:
+    """Make the four-frequency target of the valleys paper, App. C.8; `more` as in `Cosines`.
+
+    y = cos(12mπx) + cos(24mπx + ½) + cos(36mπx) + cos(72mπx + ½).
+    """
+    frequencies, phases = tuple(m * f for f in (6, 12, 18, 36)), (0, 0.5, 0, 0.5)
+    return Cosines(frequencies=frequencies, samples=samples, phases=phases, **more)

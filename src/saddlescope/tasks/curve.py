@@ -1,8 +1,4 @@
-"""A function of one number on an equally spaced grid over [-1, 1], ends included.
-
-A grid of N samples carries frequencies up to (N - 1) / 4, two samples a period. A target above that limit cannot be
-told from a slower one on the samples: it is refused, unless `allow_aliasing` says that this is wanted.
-"""
+"""Functions of one number on an equally spaced grid."""
 
 from abc import abstractmethod
 
@@ -14,20 +10,36 @@ from saddlescope.tasks.task import Samples, Task
 
 
 class Curve(Task):
-    """`target` is the function, at any points; `highest` its highest local frequency, in periods per unit of x."""
+    """Abstract base of tasks that learn a function of one number, y = target(x).
+
+    The inputs are `samples` equally spaced points over [-1, 1], ends included. A grid of N samples
+    carries frequencies up to (N - 1) / 4, at two samples per period. Above that limit the samples
+    cannot tell the target from a slower one. Such a target is refused unless `allow_aliasing` is
+    set.
+
+    A curve of your own is a subclass with the two fields below, `target` and `highest`.
+
+    **Arguments:**
+
+    - `samples`: The number of grid points, two or more.
+    - `allow_aliasing`: Whether a target above the grid's limit is accepted.
+    """
 
     samples: eqx.AbstractVar[int]
     allow_aliasing: eqx.AbstractVar[bool]
 
     @abstractmethod
-    def target(self, x: np.ndarray) -> np.ndarray: ...
+    def target(self, x: np.ndarray) -> np.ndarray:
+        """Evaluate the function at any points."""
 
     @property
     @abstractmethod
-    def highest(self) -> float: ...
+    def highest(self) -> float:
+        """The highest local frequency of the target, in periods per unit of x."""
 
     @property
     def aliased(self) -> bool:
+        """Whether the target has a frequency above the grid's limit."""
         return self.highest > (self.samples - 1) / 4
 
     def __check_init__(self):
@@ -36,7 +48,8 @@ class Curve(Task):
             f"A grid needs two samples or more, a whole number; got {self.samples}.",
         )
         require(
-            isinstance(self.allow_aliasing, bool), f"`allow_aliasing` is True or False; got {self.allow_aliasing!r}."
+            isinstance(self.allow_aliasing, bool),
+            f"`allow_aliasing` is True or False; got {self.allow_aliasing!r}.",
         )
         require(
             self.allow_aliasing or not self.aliased,
@@ -59,4 +72,9 @@ class Curve(Task):
 
     def data(self, rng):
         x = np.linspace(-1, 1, self.samples)[:, None]
+        return Samples(x, self.target(x))
+
+    def held_out(self, rng):
+        """As many points, drawn uniformly from [-1, 1]."""
+        x = rng.uniform(-1, 1, (self.samples, 1))
         return Samples(x, self.target(x))

@@ -1,4 +1,4 @@
-"""Targets of the user's own: a function of x on the grid, or arrays of inputs and targets."""
+"""Tasks of the user's own: a function of x on a grid, or arrays of inputs and targets."""
 
 from collections.abc import Callable
 from typing import final
@@ -14,9 +14,18 @@ from saddlescope.tasks.task import Samples, Task
 
 @final
 class FunctionTask(Curve):
-    """y = function(x). Its highest frequency is not known to us: look at the grid yourself.
+    """Learn a function of your own, y = function(x) for x in [-1, 1].
 
-    A function with a name is stored by its import path and source; a lambda runs, but is not stored.
+    The highest frequency of the function is not known here, so aliasing is not detected: choose
+    enough samples yourself. A function with a name is stored by its import path and source. A
+    lambda can be trained but not stored.
+
+    **Arguments:**
+
+    - `function`: Takes the column of inputs and returns as many finite numbers, in the same shape.
+    - `samples`: The number of equally spaced points over [-1, 1].
+    - `allow_aliasing`: Has no effect here, because `highest` is unknown; every curve has this
+      field.
     """
 
     function: Callable = eqx.field(static=True)
@@ -39,30 +48,54 @@ class FunctionTask(Curve):
         return 0.0
 
 
-def table(given):
+def _table(given):
     """Converter: rows of finite numbers; a plain list of numbers is one column."""
     try:
         array = np.array(given, float)
     except (TypeError, ValueError):
-        raise InvalidInput("Inputs and targets are arrays of numbers, one row a sample.") from None
+        raise InvalidInput("Inputs and targets are arrays of numbers, one row per sample.") from None
     array = array[:, None] if array.ndim == 1 else array
     require(
         array.ndim == 2 and array.size > 0 and np.isfinite(array).all(),
-        f"Inputs and targets are finite numbers, one row a sample; got shape {array.shape}.",
+        f"Inputs and targets are finite numbers, one row per sample; got shape {array.shape}.",
     )
     array.setflags(write=False)
     return array
 
 
+def _maybe_table(given):
+    return None if given is None else _table(given)
+
+
 @final
 class ArrayTask(Task):
-    """Inputs x and targets y, one row a sample. A stored setting names them by their SHA-256 alone."""
+    """Learn arrays of your own: inputs x and targets y.
 
-    x: np.ndarray = eqx.field(converter=table)
-    y: np.ndarray = eqx.field(converter=table)
+    A stored setting names the arrays by their SHA-256 alone. To build the setting again, pass the
+    same arrays.
+
+    **Arguments:**
+
+    - `x`: The inputs, one row per sample; a plain list of numbers becomes one column.
+    - `y`: The targets, one row per sample; a plain list of numbers becomes one column.
+    - `held_out_x`, `held_out_y`: Inputs and targets that are not trained on, if there are any.
+    """
+
+    x: np.ndarray = eqx.field(converter=_table)
+    y: np.ndarray = eqx.field(converter=_table)
+    held_out_x: np.ndarray | None = eqx.field(default=None, converter=_maybe_table)
+    held_out_y: np.ndarray | None = eqx.field(default=None, converter=_maybe_table)
 
     def __check_init__(self):
-        require(len(self.x) == len(self.y), f"Every input needs a target; got {len(self.x)} inputs and {len(self.y)}.")
+        require(
+            len(self.x) == len(self.y),
+            f"Every input needs a target; got {len(self.x)} inputs and {len(self.y)}.",
+        )
+        x, y = self.held_out_x, self.held_out_y
+        require((x is None) == (y is None), "Give `held_out_x` and `held_out_y` together.")
+        if x is not None and y is not None:
+            alike = len(x) == len(y) and x.shape[1:] == self.x.shape[1:] and y.shape[1:] == self.y.shape[1:]
+            require(alike, f"Held-out rows must be like the others; got shapes {x.shape} and {y.shape}.")
 
     @property
     def inputs(self):
@@ -78,3 +111,8 @@ class ArrayTask(Task):
 
     def data(self, rng):
         return Samples(np.array(self.x), np.array(self.y))
+
+    def held_out(self, rng):
+        if self.held_out_x is None or self.held_out_y is None:
+            return None
+        return Samples(np.array(self.held_out_x), np.array(self.held_out_y))

@@ -1,8 +1,4 @@
-"""In-context linear regression: from N pairs (x_n, w·x_n) and a query x_q, say w·x_q (simplicity paper, Fig. 1F).
-
-x ~ N(0, diag(variances)), w ~ N(0, I), a new w for every sample. A sample is X, (D + 1) × (N + 1), row by row: the
-tokens (x_n, w·x_n), and the query (x_q, 0) last.
-"""
+"""In-context linear regression."""
 
 from typing import final
 
@@ -14,29 +10,43 @@ from saddlescope.serialization.part import as_int
 from saddlescope.tasks.task import Samples, Task
 
 
-def numbers(given) -> tuple[float, ...]:
+def _numbers(given) -> tuple[float, ...]:
     try:
         return tuple(float(v) for v in given)
     except (TypeError, ValueError):
-        raise InvalidInput(f"`variances` is a row of numbers, one a dimension; got {given!r}.") from None
+        raise InvalidInput(f"`variances` is a row of numbers, one per dimension; got {given!r}.") from None
 
 
 @final
 class InContextRegression(Task):
-    variances: tuple[float, ...] = eqx.field(converter=numbers)
+    """Linear regression in context: from N pairs (x_n, w·x_n) and a query x_q, predict w·x_q.
+
+    Inputs are x ~ N(0, diag(variances)), and every sample has its own w ~ N(0, I). A sample is the
+    matrix X of (D + 1) × (N + 1), flattened row by row. Its columns are the tokens (x_n, w·x_n),
+    with the query (x_q, 0) as the last one. Reference: simplicity paper, Fig. 1F.
+
+    **Arguments:**
+
+    - `variances`: The variance of x along each of its D dimensions; positive.
+    - `context`: N, the number of pairs before the query.
+    - `samples`: The number of samples.
+    """
+
+    variances: tuple[float, ...] = eqx.field(converter=_numbers)
     context: int = eqx.field(static=True, converter=as_int)
     samples: int = eqx.field(static=True, converter=as_int)
 
     def __check_init__(self):
         require(
             len(self.variances) > 0 and all(0 < v < np.inf for v in self.variances),
-            f"`variances` must be positive, one a dimension; got {self.variances}.",
+            f"`variances` must be positive, one per dimension; got {self.variances}.",
         )
         for name, n in (("context", self.context), ("samples", self.samples)):
             require(isinstance(n, int) and n > 0, f"`{name}` must be a positive whole number; got {n}.")
 
     @property
     def dimension(self):
+        """D, the dimension of x."""
         return len(self.variances)
 
     @property
@@ -58,3 +68,7 @@ class InContextRegression(Task):
         known = np.concatenate([y[:, :-1], np.zeros((self.samples, 1))], axis=1)
         X = np.concatenate([x, known[:, None]], axis=1)
         return Samples(X.reshape(self.samples, -1), y[:, -1:])
+
+    def held_out(self, rng):
+        """A fresh draw of as many samples."""
+        return None if self.samples is None else self.data(rng)

@@ -1,8 +1,4 @@
-"""A linear teacher: y = matrix x with x ~ N(0, covariance), without noise.
-
-With `samples=None` the task is the population itself, given by its exact moments.
-Simplicity paper, App. I (Fig. 1B).
-"""
+"""A linear teacher on normal inputs."""
 
 from typing import final
 
@@ -28,6 +24,19 @@ def as_matrix(rows) -> Matrix:
 
 @final
 class LinearTeacher(Task):
+    """A linear teacher without noise: y = matrix x with x ~ N(0, covariance).
+
+    Reference: simplicity paper, App. I (Fig. 1B).
+
+    **Arguments:**
+
+    - `matrix`: The teacher's map, output × input, as rows of numbers.
+    - `covariance`: The covariance of the inputs, symmetric and positive definite. A direction
+      without variance could not be learned.
+    - `samples`: The number of samples. The default, None, means the population itself, given by its
+      exact moments.
+    """
+
     matrix: Matrix = eqx.field(converter=as_matrix)
     covariance: Matrix = eqx.field(converter=as_matrix)
     samples: int | None = eqx.field(default=None, static=True, converter=as_int)
@@ -65,3 +74,7 @@ class LinearTeacher(Task):
             return Moments(W, covariance, np.zeros(()))
         x = rng.standard_normal((self.samples, self.inputs)) @ np.linalg.cholesky(covariance).T
         return Samples(x, x @ W.T)
+
+    def held_out(self, rng):
+        """A fresh draw of as many samples."""
+        return None if self.samples is None else self.data(rng)

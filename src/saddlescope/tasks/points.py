@@ -1,4 +1,4 @@
-"""A few points given by hand. Simplicity paper, App. I (Fig. 1D: two orthogonal inputs)."""
+"""A few points given by hand."""
 
 from typing import final
 
@@ -12,6 +12,17 @@ from saddlescope.tasks.task import Samples, Task
 
 @final
 class Points(Task):
+    """A few points that are given by hand, such as two orthogonal inputs.
+
+    The numbers themselves are part of the setting; for large arrays use `ArrayTask`. Reference:
+    simplicity paper, App. I (Fig. 1D).
+
+    **Arguments:**
+
+    - `x`: The inputs, one row per point.
+    - `y`: The targets, one row per point.
+    """
+
     x: Matrix = eqx.field(converter=as_matrix)
     y: Matrix = eqx.field(converter=as_matrix)
 
@@ -37,7 +48,16 @@ class Points(Task):
         return Samples(np.array(self.x), np.array(self.y))
 
 
-def two_sided_step(delta, height) -> Points:
-    """Two points -δ and +δ with targets +A and -A. Valleys paper, App. B.1."""
-    require(delta > 0 and height > 0, f"`delta` and `height` must be positive; got {delta} and {height}.")
+def two_sided_step(delta: float, height: float) -> Points:
+    """Make two points -δ and +δ with targets +A and -A (valleys paper, App. B.1).
+
+    **Arguments:**
+
+    - `delta`: δ, the distance of each point from 0; positive.
+    - `height`: A, the size of each target; positive.
+    """
+    require(
+        delta > 0 and height > 0,
+        f"`delta` and `height` must be positive; got {delta} and {height}.",
+    )
     return Points(((-delta,), (delta,)), ((height,), (-height,)))

@@ -1,4 +1,4 @@
-"""What is learned: a task gives samples, or exact population moments where it has them."""
+"""The kind of all tasks, and the two forms in which data reaches a net."""
 
 from abc import abstractmethod
 
@@ -11,7 +11,13 @@ from saddlescope.serialization.part import Part
 
 
 class Samples(eqx.Module):
-    """A data set: inputs x and targets y, one row a sample."""
+    """A finite data set: inputs and targets, one row per sample.
+
+    **Arguments:**
+
+    - `x`: The inputs, sample × input.
+    - `y`: The targets, sample × output.
+    """
 
     x: Float[Array | np.ndarray, "sample input"]
     y: Float[Array | np.ndarray, "sample output"]
@@ -20,8 +26,16 @@ class Samples(eqx.Module):
 class Moments(eqx.Module):
     """All that a linear map sees of the data under squared loss, written around its optimum.
 
-    L(W) = floor + tr (W - optimum) xx (W - optimum)ᵀ, with xx = ⟨x xᵀ⟩ and optimum = ⟨y xᵀ⟩ xx⁺. The floor is summed
-    from residuals, not subtracted, so small losses keep their digits. Of a population, x may stand for x^{⊗degree}.
+    The loss of a map W is L(W) = floor + tr (W - optimum) xx (W - optimum)ᵀ. Here xx = ⟨x xᵀ⟩ and
+    optimum = ⟨y xᵀ⟩ xx⁺. The floor is summed from residuals, not subtracted, so that small losses
+    keep their digits.
+
+    **Arguments:**
+
+    - `optimum`: The map of least squared loss, output × input.
+    - `xx`: The second moments ⟨x xᵀ⟩, input × input.
+    - `floor`: The loss of the optimum, one number.
+    - `degree`: 1 for moments of x itself. Moments of a population may be those of x^{⊗degree}.
     """
 
     optimum: Float[Array | np.ndarray, "output input"]
@@ -41,7 +55,7 @@ class Moments(eqx.Module):
 
     @staticmethod
     def of(data):
-        """The moments of samples; moments pass through."""
+        """Compute the moments of samples; moments pass through unchanged."""
         if isinstance(data, Moments):
             return data
         x, y = jnp.asarray(data.x), jnp.asarray(data.y)
@@ -51,30 +65,38 @@ class Moments(eqx.Module):
 
 
 class Task(Part):
-    """One data set or distribution. `inputs` and `outputs` are its dimensions."""
+    """Abstract base of all tasks: one data set, or one distribution.
+
+    A task of your own is a subclass with `inputs`, `outputs`, `size` and `data`. All its fields
+    enter the setting's hash. It must draw its random numbers from the generator that `data` is
+    given, and from nothing else.
+    """
 
     @property
     @abstractmethod
-    def inputs(self) -> int: ...
+    def inputs(self) -> int:
+        """The dimension of x."""
 
     @property
     @abstractmethod
-    def outputs(self) -> int: ...
+    def outputs(self) -> int:
+        """The dimension of y."""
 
     @property
     @abstractmethod
     def size(self) -> int | None:
-        """The number of samples; None where the task is a population, given by its moments."""
+        """The number of samples; None for a population, given by its moments."""
 
     @property
     def aliased(self) -> bool:
-        """Whether the target is faster than its samples can show; a result of such a task is marked."""
+        """Whether the target is faster than its samples can show; results of such a task are
+        marked."""
         return False
 
     @abstractmethod
     def data(self, rng: np.random.Generator) -> Samples | Moments:
-        """The data in float64; `rng` is the only source of chance."""
+        """Draw the data in float64; `rng` is the only source of chance."""
 
     def held_out(self, rng: np.random.Generator) -> Samples | None:
-        """Samples that are not trained on, in float64; None where the task has none."""
+        """Draw samples that are not trained on, in float64; None where the task has none."""
         return None

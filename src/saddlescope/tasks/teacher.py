@@ -1,8 +1,4 @@
-"""A teacher of a few units: y = Σ_k σ(w_k · x), x ~ N(0, I) (simplicity paper, Fig. 1G and Fig. 4).
-
-With `split` every unit is an output of its own (Fig. 5F). With `samples=None` the task is the population itself: where
-σ(z) = z^p the target is linear in x^{⊗p}, whose moments under a normal law are products of odd numbers (Isserlis).
-"""
+"""A teacher of a few nonlinear units."""
 
 from collections.abc import Callable
 from itertools import product
@@ -19,13 +15,30 @@ from saddlescope.tasks.task import Moments, Samples, Task
 
 @final
 class Teacher(Task):
+    """A teacher of a few units: y = Σ_k σ(w_k · x) with x ~ N(0, I).
+
+    Reference: simplicity paper, Fig. 1G and Fig. 4; with `split`, Fig. 5F.
+
+    **Arguments:**
+
+    - `activation`: σ, such as `Tanh()`.
+    - `directions`: The rows w_k, unit × input.
+    - `samples`: The number of samples. None means the population itself, for σ(z) = z^p alone: the
+      target is then linear in x^{⊗p}, whose moments are products of odd numbers (Isserlis).
+    - `split`: Whether every unit is an output of its own. The default sums them, as in most of the
+      paper's figures.
+    """
+
     activation: Callable
     directions: Matrix = eqx.field(converter=as_matrix)
     samples: int | None = eqx.field(static=True, converter=as_int)
     split: bool = eqx.field(default=False, static=True)
 
     def __check_init__(self):
-        require(callable(self.activation), f"`activation` must be such as Tanh(); got {self.activation!r}.")
+        require(
+            callable(self.activation),
+            f"`activation` must be such as Tanh(); got {self.activation!r}.",
+        )
         require(
             self.samples is None or (isinstance(self.samples, int) and self.samples > 0),
             f"`samples` must be a positive whole number, or None for the population; got {self.samples}.",
@@ -50,6 +63,7 @@ class Teacher(Task):
 
     @property
     def power(self) -> int | None:
+        """p where σ(z) = z^p; else None."""
         return getattr(self.activation, "power", None)
 
     def data(self, rng):
@@ -59,15 +73,20 @@ class Teacher(Task):
         units = np.asarray(self.activation(x @ np.array(self.directions).T), float)
         return Samples(x, units if self.split else units.sum(axis=1, keepdims=True))
 
+    def held_out(self, rng):
+        """A fresh draw of as many samples."""
+        return None if self.samples is None else self.data(rng)
+
     def population(self) -> Moments:
+        """The moments of x^{⊗p} and the teacher's map of them."""
         p, n = self.power, self.inputs
         assert p is not None  # refused when the task was made
         rows = np.array([[np.prod([w[i] for i in at]) for at in product(range(n), repeat=p)] for w in self.directions])
         both = [[*a, *b] for a in product(range(n), repeat=p) for b in product(range(n), repeat=p)]
-        xx = np.array([normal_moment(np.bincount(at, minlength=n)) for at in both]).reshape(n**p, n**p)
+        xx = np.array([_normal_moment(np.bincount(at, minlength=n)) for at in both]).reshape(n**p, n**p)
         return Moments(rows if self.split else rows.sum(axis=0, keepdims=True), xx, np.zeros(()), p)
 
 
-def normal_moment(counts) -> float:
+def _normal_moment(counts) -> float:
     """⟨x_1^{n_1} x_2^{n_2} …⟩ of independent standard normals: (n - 1)!! each, 0 where one is odd."""
     return float(np.prod([0 if n % 2 else np.prod(np.arange(1, n, 2)) for n in counts]))

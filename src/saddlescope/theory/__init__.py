@@ -1,4 +1,4 @@
-"""What the papers predict, as executable statements with their domains."""
+"""Theory: what the papers and we predict, as executable statements that say when they hold."""
 
 from saddlescope.theory.deep_levels import DeepLevels
 from saddlescope.theory.drop_schedule import DropSchedule
@@ -13,7 +13,17 @@ from saddlescope.theory.prediction import Prediction
 from saddlescope.theory.properties import properties
 from saddlescope.theory.quadratic import QuadraticDrops, explosion_steps, explosion_time
 from saddlescope.theory.reduced_width import ReducedWidth
-from saddlescope.theory.relations import KINDS, Equal, Kind, Rays, Silent, Span, embed, manifold_residual, reduce
+from saddlescope.theory.relations import (
+    KINDS,
+    Equal,
+    Kind,
+    Rays,
+    Silent,
+    Span,
+    embed,
+    manifold_residual,
+    reduce,
+)
 from saddlescope.theory.relax import relax
 from saddlescope.theory.relu_points import OrthogonalPoints
 from saddlescope.theory.saddle import perturbed, saddle

@@ -1,9 +1,4 @@
-"""Plateau levels of a deep net, by the widths of its layers (Corollary 2; a prediction of ours).
-
-Each plateau is said to embed the best net of narrower layers: `widths` lists them, a tuple a plateau. Which layer's
-width grows at a drop decides the next level, so that levels tell which layer has recruited a unit. The best is that of
-`tries` local minima, from random starts of deviation `size`; the first level is that of zero weights.
-"""
+"""Plateau levels of deep nets."""
 
 from typing import final
 
@@ -16,19 +11,41 @@ from saddlescope.theory.narrow_levels import levels_of
 from saddlescope.theory.prediction import Prediction
 
 
-def table(widths):
+def _table(widths):
     return tuple(tuple(map(as_int, row)) for row in widths)
 
 
 @final
 class DeepLevels(Prediction):
-    widths: tuple[tuple[int, ...], ...] = eqx.field(default=((1, 1), (2, 2)), static=True, converter=table)
+    """Plateau levels of a deep net, from the widths of its layers; a prediction of ours after
+    Corollary 2.
+
+    Each plateau is said to embed the best net of narrower layers. Which layer's width grows at a
+    drop decides the next level, so the levels tell which layer has recruited a unit. The first
+    level is that of zero weights.
+
+    Gives `plateau_level`. Holds where a plateau embeds the best narrow net, for `DeepUnits` and
+    `LinearTransformer`. Reference: simplicity paper, Corollary 2 and Fig. 5.
+
+    **Arguments:**
+
+    - `widths`: One row per plateau: the width of each layer. The default is one unit per layer,
+      then two.
+    - `tries`: How many random starts the best net is sought from; more can only lower a level.
+    - `size`: The standard deviation of the weights at these starts. The default 0.7 is of the order
+      of trained weights.
+    """
+
+    widths: tuple[tuple[int, ...], ...] = eqx.field(default=((1, 1), (2, 2)), static=True, converter=_table)
     tries: int = eqx.field(default=20, static=True, converter=as_int)
     size: float = eqx.field(default=0.7, converter=float)
 
     def __check_init__(self):
         good = all(isinstance(n, int) and n > 0 for row in self.widths for n in row) and self.widths
-        require(good, f"`widths` must list a row of positive whole numbers a plateau; got {self.widths}.")
+        require(
+            good,
+            f"`widths` must list a row of positive whole numbers a plateau; got {self.widths}.",
+        )
         require(
             isinstance(self.tries, int) and self.tries > 0,
             f"`tries` must be a positive whole number; got {self.tries}.",

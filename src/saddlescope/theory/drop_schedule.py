@@ -1,15 +1,4 @@
-"""The whole schedule of drops of a linear net, from its initial draw (a prediction of ours).
-
-Where Σ_yx and Σ_xx commute each mode is a logistic curve: a_k(n) rises from a0_k to a∞ = s_k / λ_k and passes a∞/2 at
-n = ln(a∞/a0_k - 1) / (2 ln(1 + 2 lr s_k)). The loss of a mode is λ_k (a∞ - a)², which falls fastest at a∞/3, that is
-ln 2 / (2 ln(1 + 2 lr s_k)) steps earlier. The logarithm corrects the flow's rate for gradient descent.
-
-a0_k is the square of what of c_k (see linear_modes) is orthogonal to c_1 … c_{k-1}: what lies along an earlier mode is
-lost to it. With many units this is nearly Σ_i c_ki²; with as few as modes it matters by a quarter.
-
-Holds for small initial weights, separated modes, full-batch descent at a constant rate, and commuting moments (white
-data, or a teacher W* = I); elsewhere use the reduced-width model.
-"""
+"""When each drop of a linear net comes."""
 
 from typing import final
 
@@ -17,6 +6,7 @@ import numpy as np
 
 from saddlescope.errors import require
 from saddlescope.optimisers import Constant, GradientDescent
+from saddlescope.setting import Setting
 from saddlescope.theory.linear_modes import linear_modes
 from saddlescope.theory.prediction import Prediction
 
@@ -31,6 +21,22 @@ TIED = "Two singular values of Σ_yx tie, so that their modes grow together, in 
 
 @final
 class DropSchedule(Prediction):
+    """When a two-layer linear net learns each mode, from its initial draw; a prediction of ours.
+
+    Where Σ_yx and Σ_xx commute, each mode is a logistic curve. Its strength a_k(n) rises from a0_k
+    to a∞ = s_k / λ_k and passes a∞/2 at step n = ln(a∞/a0_k - 1) / (2 ln(1 + 2 lr s_k)). The
+    logarithm corrects the flow's rate for gradient descent. The loss of a mode is λ_k (a∞ - a)². It
+    falls fastest at a∞/3, that is ln 2 / (2 ln(1 + 2 lr s_k)) steps earlier.
+
+    a0_k is the square of the part of c_k (see `linear_modes`) that is orthogonal to c_1 … c_{k-1}:
+    what lies along an earlier mode is lost to it. With many units this is nearly Σ_i c_ki². With as
+    few units as modes it matters by a quarter.
+
+    Gives `half_strength_step` and `drop_step`. Holds for small initial weights, separated modes,
+    full-batch descent at a constant rate, and commuting moments: white data, or a teacher W* = I.
+    Elsewhere use `ReducedWidth`.
+    """
+
     def __call__(self, setting):
         lr = plain_descent(setting)
         m = linear_modes(setting)
@@ -39,7 +45,8 @@ class DropSchedule(Prediction):
         lam = np.sum(m.r * turned, axis=0)
         require(np.abs(turned - m.r * lam).max() < 1e-9 * lam.max(), DEPENDENT)
         require(
-            2 * lr * m.s[0] < 1, f"Descent is unstable at lr = {lr:g} for a mode of {m.s[0]:.3g}: use lr below 1/(2 s)."
+            2 * lr * m.s[0] < 1,
+            f"Descent is unstable at lr = {lr:g} for a mode of {m.s[0]:.3g}: use lr below 1/(2 s).",
         )
         final_strength, start = m.s / lam, np.diag(np.linalg.qr(m.c.T, mode="r")) ** 2
         require(
@@ -54,8 +61,8 @@ class DropSchedule(Prediction):
         }
 
 
-def plain_descent(setting):
-    """The learning rate, where the run is full-batch descent without momentum at a constant rate."""
+def plain_descent(setting: Setting) -> float:
+    """The learning rate of full-batch descent at a constant rate; any other training is refused."""
     o = setting.optimiser
     require(
         isinstance(o, GradientDescent)

@@ -1,12 +1,4 @@
-"""When the next drop comes: the weights' growth in the residual of a fixed point, held still (predictions of ours).
-
-Near a fixed point f* the small parts of the weights feel only the residual r = y - f*: they follow the gradient of
-2 ⟨r · Σ_i φ(x; u_i) v_i⟩. For units linear in u that is Theorem 4's linear system, for quadratic ones Proposition 5's,
-for any other the same with its own φ. The drop comes when what has grown would, in a residual that stays as it is, gain
-as much as the whole drop does: for a linear mode that is where its logistic curve lets the loss fall fastest, exactly.
-
-Holds where the plateau is long against the drop. Counted in steps of gradient descent, one explicit step each.
-"""
+"""When the next drop comes: growth in the residual of a fixed point."""
 
 import equinox as eqx
 import jax
@@ -14,7 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from saddlescope.errors import require
-from saddlescope.tasks.task import Moments
+from saddlescope.nets.net import Net, Params
+from saddlescope.tasks.task import Moments, Samples
 
 
 def correlation(net, params, point, statistics):
@@ -27,7 +20,7 @@ def correlation(net, params, point, statistics):
 
 
 @eqx.filter_jit
-def grow(net, params, point, statistics, lr, goal, most):
+def _grow(net, params, point, statistics, lr, goal, most):
     """Steps of ascent on the correlation until what was gained reaches the goal, or `most` steps."""
     start = correlation(net, params, point, statistics)
 
@@ -44,12 +37,39 @@ def grow(net, params, point, statistics, lr, goal, most):
     return jax.lax.while_loop(more, step, (jnp.asarray(0), params))
 
 
-def escape_steps(net, params, point, statistics, lr, fall, most=10**6):
-    """Steps until the drop, from weights near the fixed point `point`, infinite if not within `most`; and the weights
-    by then. `fall` is how far the loss will fall: to the level of one unit more."""
+def escape_steps(
+    net: Net,
+    params: Params,
+    point: Params,
+    statistics: Samples | Moments,
+    lr: float,
+    fall: float,
+    most: int = 10**6,
+) -> tuple[float, Params]:
+    """Steps until the next drop, and the weights by then; a prediction of ours.
+
+    Near a fixed point f* the small parts of the weights feel only the residual r = y - f*. They
+    follow the gradient of 2 ⟨r · Σ_i φ(x; u_i) v_i⟩. For units linear in u that is Theorem 4's
+    linear system, for quadratic ones Proposition 5's, for any other the same with its own φ. The
+    drop comes when the growth would, in a residual held still, gain as much as the whole drop does.
+    For a linear mode that is exactly where its logistic curve lets the loss fall fastest.
+
+    Holds where the plateau is long against the drop. Steps are those of gradient descent. They are
+    infinite if `most` steps do not suffice.
+
+    **Arguments:**
+
+    - `net`: A two-layer net of units.
+    - `params`: The weights that are free to grow, near the fixed point.
+    - `point`: The weights of the fixed point.
+    - `statistics`: What the loss sees of the data.
+    - `lr`: The learning rate.
+    - `fall`: How far the loss will fall: to the level of one unit more.
+    - `most`: The largest number of steps that is tried.
+    """
     finite = all(np.isfinite(w).all() for w in jax.tree.leaves((params, point, lr, fall)))
     require(finite, "Weights, rate and fall must be finite numbers.")
     as_arrays = lambda tree: jax.tree.map(jnp.asarray, tree)  # noqa: E731
-    n, weights = grow(net, as_arrays(params), as_arrays(point), statistics, jnp.asarray(lr), jnp.asarray(fall),
+    n, weights = _grow(net, as_arrays(params), as_arrays(point), statistics, jnp.asarray(lr), jnp.asarray(fall),
                 jnp.asarray(most))  # fmt: skip
     return float(n) if int(n) < most else np.inf, {name: np.asarray(w) for name, w in weights.items()}

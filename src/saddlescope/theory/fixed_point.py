@@ -1,16 +1,14 @@
-"""A data set for which given parameters are a fixed point, to rounding.
-
-The gradient of the squared loss is -2 Jᵀ e / P, with J the Jacobian of the outputs and e the residual. So any
-parameters are a fixed point of y = f(x) + e when e lies in the null space of Jᵀ: no search, any unit, any width.
-"""
+"""Data for which given parameters are a fixed point."""
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
+from numpy.typing import ArrayLike
 
 from saddlescope.errors import require
+from saddlescope.nets.net import Net, Params
 from saddlescope.tasks.task import Samples
 
 
@@ -23,17 +21,33 @@ def outputs_and_slopes(net, params, x):
 
 
 def relative_gradient(net, params, data):
-    """The gradient of the squared loss in each parameter, over the sum of its absolute terms Σ |J e|; the largest."""
+    """The largest component of the squared loss's gradient, relative to the sum of its absolute
+    terms."""
     outputs, J = outputs_and_slopes(net, jax.tree.map(jnp.asarray, params), data.x)
     terms = np.asarray(J) * (np.ravel(data.y) - outputs)[:, None]
     sizes = np.abs(terms).sum(0)
     return float(np.max(np.abs(terms.sum(0))[sizes > 0] / sizes[sizes > 0], initial=0))
 
 
-def data_with_fixed_point(net, params, x, rng):
-    """Samples with inputs x at which the gradient of `net` at `params` is zero: outputs plus a random residual.
+def data_with_fixed_point(
+    net: Net,
+    params: Params,
+    x: ArrayLike,
+    rng: np.random.Generator,
+) -> Samples:
+    """Make samples for which given parameters are a fixed point, to rounding.
 
-    The residual is normal, of the outputs' size, projected; with hardly more outputs than parameters little is left.
+    The gradient of the squared loss is -2 Jᵀ e / P, with J the Jacobian of the outputs and e the
+    residual. So any parameters are a fixed point of y = f(x) + e if e lies in the null space of Jᵀ.
+    This needs no search, and holds for any unit and width. The residual is normal, of the outputs'
+    size, and projected. With hardly more outputs than parameters, little of it is left.
+
+    **Arguments:**
+
+    - `net`: Any net.
+    - `params`: The parameters that become a fixed point.
+    - `x`: The inputs, one row per sample.
+    - `rng`: The source of the random residual.
     """
     x = jnp.asarray(x)
     outputs, J = map(np.asarray, outputs_and_slopes(net, jax.tree.map(jnp.asarray, params), x))

@@ -1,12 +1,4 @@
-"""Plateau levels of a two-layer linear net (simplicity paper, Lemma 6; Baldi and Hornik 1989).
-
-At a fixed point of effective width r the map is the projection of the optimum on r eigenvectors of
-M = Σ_yx Σ_xx⁻¹ Σ_yxᵀ, so the loss is ⟨|y|²⟩ minus their eigenvalues. Predicted: the top r, for r = 0, 1, … up to
-the rank of M or the number of units.
-
-Holds for plateaus that are visited closely (small initial weights, separated modes) and when modes are learned in the
-order of these eigenvalues. Modes are learned in the order of the singular values of Σ_yx, which need not be the same.
-"""
+"""Plateau levels of two-layer linear nets."""
 
 from typing import final
 
@@ -20,6 +12,18 @@ from saddlescope.theory.prediction import Prediction
 
 @final
 class LinearLevels(Prediction):
+    """Plateau levels of a two-layer linear net, in closed form.
+
+    At a fixed point of effective width r the map is the projection of the optimum on r eigenvectors
+    of M = Σ_yx Σ_xx⁻¹ Σ_yxᵀ. The loss is ⟨|y|²⟩ minus their eigenvalues. Predicted are the top r,
+    for r = 0, 1, … up to the rank of M or the number of units.
+
+    Gives `plateau_level`. Holds for plateaus that are visited closely, from small initial weights
+    and with separated modes. It also needs modes to be learned in the order of these eigenvalues.
+    They are learned in the order of the singular values of Σ_yx, which may differ. Reference:
+    simplicity paper, Lemma 6; Baldi and Hornik 1989.
+    """
+
     def __call__(self, setting):
         require(is_linear(setting.net), "Lemma 6 speaks of two-layer linear nets: use linear_units.")
         return {"plateau_level": ("stage", levels(Moments.of(setting.data()), setting.net.units))}

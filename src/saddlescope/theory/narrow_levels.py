@@ -1,9 +1,4 @@
-"""Plateau levels of any two-layer net of units: the least loss of a net of h units, h = 0, 1, … (Theorem 1, Section 5).
-
-The level of width h, up to the net's own, is the best of `tries` local minima, from random starts of deviation `size`.
-Holds where a plateau is a visited saddle that embeds the *best* net of h units; one that embeds another local minimum
-lies higher.
-"""
+"""Plateau levels of two-layer nets of any units."""
 
 from typing import final
 
@@ -23,6 +18,23 @@ from saddlescope.theory.relax import relax
 
 @final
 class NarrowLevels(Prediction):
+    """Plateau levels of any two-layer net of units: the least loss of a net of h units, h = 0, 1, …
+
+    The level of width h is the best of several local minima, from random starts. It goes up to the
+    net's own width at most.
+
+    Gives `plateau_level`. Holds where a plateau is a visited saddle that embeds the *best* net of h
+    units. One that embeds another local minimum lies higher. Reference: simplicity paper, Theorem 1
+    and Section 5.
+
+    **Arguments:**
+
+    - `widths`: The largest h. The default 2 is the number of drops in most of the paper's figures.
+    - `tries`: How many random starts the least loss is sought from; more can only lower a level.
+    - `size`: The standard deviation of the weights at these starts. The default 0.7 is of the order
+      of trained weights.
+    """
+
     widths: int = eqx.field(default=2, static=True, converter=as_int)
     tries: int = eqx.field(default=10, static=True, converter=as_int)
     size: float = eqx.field(default=0.7, converter=float)
@@ -32,13 +44,20 @@ class NarrowLevels(Prediction):
             require(isinstance(n, int) and n > 0, f"`{name}` must be a positive whole number; got {n}.")
 
     def __call__(self, setting):
-        require(isinstance(setting.net, Units), "This theory speaks of two-layer nets of units: use Units.")
-        statistics, shape = setting.net.statistics(setting.data()), (setting.task.inputs, setting.task.outputs)
+        require(
+            isinstance(setting.net, Units),
+            "This theory speaks of two-layer nets of units: use Units.",
+        )
+        statistics, shape = (
+            setting.net.statistics(setting.data()),
+            (setting.task.inputs, setting.task.outputs),
+        )
         nets = [narrow(setting.net, h + 1, self.size) for h in range(min(self.widths, setting.net.units))]
         return levels_of(nets, statistics, *shape, self.tries)
 
 
 def narrow(net, units, scale=1.0):
+    """The same kind of net with so many units."""
     return Units(units, net.unit, scale)
 
 
@@ -46,23 +65,23 @@ def levels_of(nets, statistics, inputs, outputs, tries):
     """The loss of zero weights, then the least loss of each net."""
     zero = nets[0].init(np.random.default_rng(0), inputs, outputs)
     first = float(squared_error(nets[0], {name: 0 * jnp.asarray(w) for name, w in zero.items()}, statistics))
-    rest = [lowest(net, statistics, inputs, outputs, tries) for net in nets]
+    rest = [_lowest(net, statistics, inputs, outputs, tries) for net in nets]
     return {"plateau_level": ("stage", np.minimum.accumulate([first, *rest]))}
 
 
 KNOWN: dict[str, float] = {}  # runs on one population, or on the same points, share their levels
 
 
-def lowest(net, statistics, inputs, outputs, tries):
+def _lowest(net, statistics, inputs, outputs, tries):
     """The least loss that a net relaxes to, of so many random starts, the same for all runs."""
     seen = [net.json_values(), inputs, outputs, tries, *map(array_hash, jax.tree.leaves(statistics))]
     if (key := content_hash(seen)) not in KNOWN:
         rng = np.random.default_rng(0)
-        KNOWN[key] = min(relax(net, alive(net.init(rng, inputs, outputs)), statistics)[1] for _ in range(tries))
+        KNOWN[key] = min(relax(net, _alive(net.init(rng, inputs, outputs)), statistics)[1] for _ in range(tries))
     return KNOWN[key]
 
 
-def alive(params):
+def _alive(params):
     """Hidden dense layers start with positive weights: a ReLU of theirs would be dead at many a start."""
     hidden = sorted(name for name in params if name.startswith("W"))[:-1]
     return params | {name: np.abs(params[name]) for name in hidden}

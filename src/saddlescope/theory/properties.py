@@ -1,9 +1,4 @@
-"""What a unit φ(x; u) is like, measured on random inputs and weights (simplicity paper, Theorem 1 and Section 5).
-
-Silent: φ(x; 0) = 0. Homogeneous of degree one: φ(x; αu) = α φ(x; u), for all α or for positive ones only. Linear: also
-additive. Odd: φ(x; -u) = -φ(x; u). Order: φ(x; tu) ∝ t^order as t → 0, the first term of its Taylor series that does
-not vanish. A unit that can be silenced by other weights than zero is not found out.
-"""
+"""What a unit is like, measured."""
 
 from dataclasses import dataclass
 
@@ -17,18 +12,49 @@ DRAWS, SMALL, ROUNDING = 16, 1e-3, 1e-9
 
 @dataclass(frozen=True)
 class Properties:
+    """What a unit φ(x; u) is like (simplicity paper, Theorem 1 and Section 5).
+
+    **Arguments:**
+
+    - `silent`: φ(x; 0) = 0.
+    - `homogeneous`: φ(x; αu) = α φ(x; u) for every factor α.
+    - `positively`: The same for positive factors, at least.
+    - `linear`: Homogeneous, and additive in u.
+    - `odd`: φ(x; -u) = -φ(x; u).
+    - `order`: φ(x; tu) ∝ t^order as t → 0: the first term of its Taylor series that does not
+      vanish.
+    """
+
     silent: bool
-    homogeneous: bool  # for every factor
-    positively: bool  # for positive factors
+    homogeneous: bool
+    positively: bool
     linear: bool
     odd: bool
     order: int
 
 
-def properties(unit, inputs, outputs=1, seed=0) -> Properties:
-    require_kind(unit, Unit, "`unit` must be one of saddlescope.nets, such as Neuron(ReLU()) or CustomUnit(f)")
+def properties(unit: Unit, inputs: int, outputs: int = 1, seed: int = 0) -> Properties:
+    """Measure what a unit is like, on random inputs and weights.
+
+    A unit that other weights than zero can silence is not found out.
+
+    **Arguments:**
+
+    - `unit`: Any unit, such as `Neuron(ReLU())`.
+    - `inputs`: The dimension of x.
+    - `outputs`: The dimension of y.
+    - `seed`: The seed of the random inputs and weights.
+    """
+    require_kind(
+        unit,
+        Unit,
+        "`unit` must be one of saddlescope.nets, such as Neuron(ReLU()) or CustomUnit(f)",
+    )
     count = all(isinstance(n, int | np.integer) and n > 0 for n in (inputs, outputs))
-    require(count, f"`inputs` and `outputs` must be positive whole numbers; got {inputs!r} and {outputs!r}.")
+    require(
+        count,
+        f"`inputs` and `outputs` must be positive whole numbers; got {inputs!r} and {outputs!r}.",
+    )
     rng = np.random.default_rng(seed)
     n_u, _ = unit.sizes(inputs, outputs)
     x = rng.standard_normal((DRAWS, inputs))
@@ -41,7 +67,10 @@ def properties(unit, inputs, outputs=1, seed=0) -> Properties:
         return bool(np.abs(p - q).max() <= ROUNDING * max(np.abs(p).max(), np.abs(q).max(), 1e-300))
 
     size = np.abs(phi(a)).max()
-    require(bool(np.isfinite(size) and size > 0), "The unit gives zero, or no number, for random inputs and weights.")
+    require(
+        bool(np.isfinite(size) and size > 0),
+        "The unit gives zero, or no number, for random inputs and weights.",
+    )
     silent = bool(np.abs(phi(0 * a)).max() <= ROUNDING * np.abs(phi(a)).max())
     positively = all(same(phi(k * a), k * phi(a)) for k in (0.37, 2.5))
     homogeneous = positively and same(phi(-1.3 * a), -1.3 * phi(a))

@@ -1,58 +1,70 @@
-"""A unit of a quadratic net in a residual held still (simplicity paper, Proposition 5 and App. H.2).
-
-v̇ = Σ_k s_k a_k², ȧ_k = s_k v a_k, with s_k the eigenvalues of Σ_yZ and a_k = r_k·u / √2 (Eq. 48; a step is 4 lr of its
-time). With x = ∫ v dt: a_k = a_k(0) e^{s_k x} and v² = E(x) = v(0)² + Σ a_k(0)² (e^{2 s_k x} - 1) (Eq. 50–54), so that
-t = ∫ dx / v. The paper's Eq. 55 and 56 follow v while it keeps its sign. E is convex; where it has a zero x_t on the
-way, v turns there and x goes back: t_∞ is then the integral to x_t and the one from x_t the other way (ours).
-
-Holds for units quadratic in u with one output, while the residual is that of a fixed point.
-"""
+"""When units of a quadratic net explode."""
 
 from typing import final
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from saddlescope.errors import require
 from saddlescope.nets import Neuron, Square, Units
+from saddlescope.nets.net import Params
+from saddlescope.setting import Setting
 from saddlescope.theory.drop_schedule import plain_descent
 from saddlescope.theory.prediction import Prediction
 
 FAR = 345.0  # e^{2 FAR} is nearly the largest float
 
 
-def modes(sigma, u):
+def _modes(sigma, u):
     """s_k, and a_k of every unit (unit × mode)."""
     s, r = np.linalg.eigh(sigma)
     return s, np.asarray(u) @ r / np.sqrt(2)
 
 
-def explosion_time(v, a, s) -> float:
-    """t_∞ of one unit in the time of Eq. 48, sign flips included; infinite where it never grows without bound."""
+def explosion_time(v: float, a: ArrayLike, s: ArrayLike) -> float:
+    """t_∞, when one unit of a quadratic net grows without bound, in the time of Eq. 48.
+
+    In a residual held still v̇ = Σ_k s_k a_k² and ȧ_k = s_k v a_k. Here s_k are the eigenvalues of
+    Σ_yZ and a_k = r_k·u / √2 (Eq. 48; one step of descent lasts 4 lr). With x = ∫ v dt, a_k =
+    a_k(0) e^{s_k x} and v² = E(x) = v(0)² + Σ a_k(0)² (e^{2 s_k x} - 1) (Eq. 50–54). So t = ∫ dx /
+    v. The paper's Eq. 55 and 56 follow v while it keeps its sign. E is convex. Where it has a zero
+    x_t on the way, v turns there and x goes back. t_∞ is then the integral to x_t plus the one from
+    x_t the other way; this part is ours.
+
+    The result is infinite where the unit never grows without bound. Reference: simplicity paper,
+    Proposition 5 and App. H.2.
+
+    **Arguments:**
+
+    - `v`: The unit's outer weight.
+    - `a`: a_k(0), one number per mode.
+    - `s`: s_k, one number per mode.
+    """
     v, a, s = float(v), np.asarray(a, float), np.asarray(s, float)
     a, s = a[(a != 0) & (s != 0)], s[(a != 0) & (s != 0)]
     if not s.size:
         return np.inf
     size, fastest = np.sqrt(v**2 + a @ a), np.abs(s).max()
-    return in_units(v / size, a / size, s / fastest) / (size * fastest)  # time scales as their inverse
+    return _in_units(v / size, a / size, s / fastest) / (size * fastest)  # time scales as their inverse
 
 
-def in_units(v, a, s):
+def _in_units(v, a, s):
     """t_∞ where the unit and the fastest mode are of size one."""
     if v < 0 or (v == 0 and s @ a**2 < 0):  # the mirror image
         v, s = -v, -s
     ahead = lambda x: v**2 + a**2 @ np.expm1(2 * s * np.asarray(x))  # noqa: E731
-    turn = turning_point(ahead, a, s)
+    turn = _turning_point(ahead, a, s)
     if turn is None:
-        return time_between(ahead, s, a)
+        return _time_between(ahead, s, a)
     steep = abs(2 * a**2 * s @ np.exp(2 * s * turn))
-    there = from_end(ahead, turn, turn / 2, steep) + from_end(ahead, 0.0, turn / 2)
+    there = _from_end(ahead, turn, turn / 2, steep) + _from_end(ahead, 0.0, turn / 2)
     back = lambda x: ahead(turn - x)  # noqa: E731
-    return there + time_between(back, -s, a * np.exp(s * turn), steep)
+    return there + _time_between(back, -s, a * np.exp(s * turn), steep)
 
 
-def turning_point(E, a, s):
+def _turning_point(E, a, s):
     """The first zero of the convex E ahead of 0, or None."""
     slope = lambda x: a**2 * s @ np.exp(2 * s * x)  # noqa: E731
     if slope(0.0) >= 0:
@@ -64,7 +76,7 @@ def turning_point(E, a, s):
     return float(brentq(E, 0, lowest, xtol=1e-15, rtol=1e-14)) if E(lowest) < 0 else None  # type: ignore[arg-type]
 
 
-def time_between(E, s, a, steep=0.0):
+def _time_between(E, s, a, steep=0.0):
     """∫ dx / √E from 0 to infinity; infinite if E stays bounded. `steep`: E's slope at 0, where E is zero there."""
     growing = (s > 0) & (a != 0)
     if not growing.any():
@@ -72,23 +84,32 @@ def time_between(E, s, a, steep=0.0):
     fast = s[growing].max()
     # In y = e^{-fast x} the tail is finite: dx = -dy / (fast y), and √E ~ 1/y.
     far = 3.0 / fast
-    if steep or (low := lowest_point(s, a, far)) is None:
-        near = from_end(E, 0.0, far, steep)
+    if steep or (low := _lowest_point(s, a, far)) is None:
+        near = _from_end(E, 0.0, far, steep)
     else:  # v may nearly turn there: a narrow peak
-        near = from_end(E, 0.0, low / 2) + from_end(E, low, low / 2) + from_end(E, low, far)
+        near = _from_end(E, 0.0, low / 2) + _from_end(E, low, low / 2) + _from_end(E, low, far)
     tail = quad(lambda y: 1 / (fast * y * np.sqrt(E(-np.log(y) / fast))), 0, np.exp(-fast * far), limit=500, epsabs=0,
                 epsrel=1e-11, full_output=1)[0]  # no warning that the last digits are rounding  # fmt: skip
     return near + tail
 
 
-def explosion_steps(setting, params):
-    """Steps of descent until each unit of given weights explodes, in the residual that these weights leave."""
+def explosion_steps(setting: Setting, params: Params) -> np.ndarray:
+    """Steps of descent until each unit explodes, in the residual that these weights leave.
+
+    Holds for units quadratic in u with one output, while the residual is that of a fixed point. See
+    `explosion_time`.
+
+    **Arguments:**
+
+    - `setting`: A setting of quadratic neurons without bias, under plain full-batch descent.
+    - `params`: The weights {'u', 'v'}, at the start or on a plateau.
+    """
     lr = plain_descent(setting)
-    s, a = modes(residual_correlation(setting, params), params["u"])
+    s, a = _modes(_residual_correlation(setting, params), params["u"])
     return np.array([explosion_time(v, row, s) for v, row in zip(params["v"][:, 0], a, strict=True)]) / (4 * lr)
 
 
-def from_end(E, x, y, steep=0.0):
+def _from_end(E, x, y, steep=0.0):
     """∫ dx / √E between two points, either way, where E may be small at the first: in w = √|x' - x|. Where E is zero
     there it rises at least as its slope says, being convex: this keeps rounding out of the root."""
     toward = np.sign(y - x)
@@ -96,7 +117,7 @@ def from_end(E, x, y, steep=0.0):
     return quad(inner, 0, np.sqrt(abs(y - x)), limit=500, epsabs=0, epsrel=1e-11, full_output=1)[0]
 
 
-def lowest_point(s, a, far):
+def _lowest_point(s, a, far):
     """Where the convex E is least, if that is between 0 and `far`; else None."""
     slope = lambda x: a**2 * s @ np.exp(2 * s * x)  # noqa: E731
     return float(brentq(slope, 0, far)) if slope(0.0) < 0 < slope(far) else None  # type: ignore[arg-type]
@@ -104,14 +125,23 @@ def lowest_point(s, a, far):
 
 @final
 class QuadraticDrops(Prediction):
-    """The first drop of a quadratic net from its initial draw: the unit with the least t_∞."""
+    """When the first drop of a quadratic net comes, from its initial draw: the unit with the least
+    t_∞.
+
+    Gives `explosion_step` of every unit and `first_drop_step`. Holds for small initial weights,
+    quadratic neurons without bias, one output, and full-batch descent at a constant rate.
+    Reference: simplicity paper, Proposition 5 and App. H.2; see `explosion_time`.
+    """
 
     def __call__(self, setting):
         steps = explosion_steps(setting, setting.initial_params())
-        return {"explosion_step": ("unit", steps), "first_drop_step": ("first", np.array([steps.min()]))}
+        return {
+            "explosion_step": ("unit", steps),
+            "first_drop_step": ("first", np.array([steps.min()])),
+        }
 
 
-def residual_correlation(setting, params):
+def _residual_correlation(setting, params):
     """Σ_rZ = ⟨(y - f) x xᵀ⟩ of a quadratic net."""
     unit = setting.net.unit if isinstance(setting.net, Units) else None
     require(

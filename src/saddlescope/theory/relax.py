@@ -1,9 +1,4 @@
-"""Fixed points of a narrow net near given weights: the minimum they relax to, and the one that Newton's method finds.
-
-At a plateau the wide net imitates such a point: a minimum of a net as narrow as its effective width, or a saddle of it,
-as on a ridge between two minima. Both methods use the exact Hessian and take the shortest way along a flat valley, such
-as that of a unit's scale.
-"""
+"""Fixed points of a narrow net near given weights."""
 
 import equinox as eqx
 import jax
@@ -13,6 +8,8 @@ from jax.flatten_util import ravel_pytree
 from scipy.optimize import minimize
 
 from saddlescope.losses import squared_error
+from saddlescope.nets.net import Net, Params
+from saddlescope.tasks.task import Moments, Samples
 
 TRUST, LONGEST = 0.1, 0.5  # of the weights' norm: the first step, and any
 PATIENCE = 10  # steps without a smaller gradient
@@ -26,8 +23,25 @@ def curvature(net, params, statistics):
     return loss(flat), jax.grad(loss)(flat), jax.hessian(loss)(flat)
 
 
-def relax(net, params, statistics, rounds=500):
-    """(params, loss, largest gradient) of the local minimum below `params`."""
+def relax(
+    net: Net,
+    params: Params,
+    statistics: Samples | Moments,
+    rounds: int = 500,
+) -> tuple[Params, float, float]:
+    """Find the local minimum below `params`; gives its (params, loss, largest gradient).
+
+    On a plateau the wide net imitates such a point: a minimum of a net as narrow as its effective
+    width. The method uses the exact Hessian, and takes the shortest way along a flat valley, such
+    as that of a unit's scale.
+
+    **Arguments:**
+
+    - `net`: A narrow net.
+    - `params`: Its weights at the start.
+    - `statistics`: What the loss sees of the data.
+    - `rounds`: The largest number of iterations.
+    """
     flat, restore = ravel_pytree(jax.tree.map(jnp.asarray, params))
     size, seen = float(np.linalg.norm(flat)), {}
 
@@ -44,8 +58,18 @@ def relax(net, params, statistics, rounds=500):
     return settle(net, restore(jnp.asarray(best)), statistics, rounds=3)
 
 
-def settle(net, params, statistics, rounds=50):
-    """(params, loss, largest gradient) where Newton's steps of least length lead; the gradient says whether they do."""
+def settle(
+    net: Net,
+    params: Params,
+    statistics: Samples | Moments,
+    rounds: int = 50,
+) -> tuple[Params, float, float]:
+    """Follow Newton's steps of least length; gives (params, loss, largest gradient) of the best
+    point.
+
+    The point may be a minimum or a saddle, as on a ridge between two minima. The gradient tells
+    whether the steps have led to a fixed point.
+    """
     flat, restore = ravel_pytree(jax.tree.map(jnp.asarray, params))
     p, longest = np.asarray(flat), LONGEST * float(np.linalg.norm(flat))
     best, since = (np.inf, p, np.nan), 0

@@ -1,9 +1,4 @@
-"""A fixed point's kind, by the Hessian of the loss there: strict saddle, degenerate, or minimum.
-
-Strict: a direction of negative curvature, along which weights grow exponentially, by 1 + lr |λ_min| a step. Degenerate:
-none, but flat directions that second order says nothing about: where units are of order two and more, escape from a
-silent unit is of higher order, and much slower.
-"""
+"""The kind of a fixed point."""
 
 from dataclasses import dataclass
 
@@ -14,6 +9,8 @@ import numpy as np
 
 from saddlescope.errors import require
 from saddlescope.losses import squared_error
+from saddlescope.nets.net import Net, Params
+from saddlescope.tasks.task import Moments, Samples
 from saddlescope.theory.relax import curvature
 
 FLAT = 1e-7  # of the largest eigenvalue
@@ -21,19 +18,43 @@ FLAT = 1e-7  # of the largest eigenvalue
 
 @dataclass(frozen=True)
 class Saddle:
+    """A fixed point's kind, by the Hessian of the loss there.
+
+    A strict saddle has a direction of negative curvature. Weights grow along it exponentially, by 1
+    + lr |λ_min| per step. A degenerate point has none, but flat directions that second order says
+    nothing about. Where units are of order two and more, escape from a silent unit is of higher
+    order, and much slower.
+
+    **Arguments:**
+
+    - `kind`: "strict saddle", "degenerate" or "minimum".
+    - `loss`: The loss there.
+    - `gradient`: The largest component of the gradient, by size; near zero at a fixed point.
+    - `eigenvalues`: Those of the Hessian, in ascending order.
+    - `escape`: The eigenvector of the smallest eigenvalue, over all parameters in one row.
+    """
+
     kind: str
     loss: float
-    gradient: float  # the largest
-    eigenvalues: np.ndarray  # ascending
-    escape: np.ndarray  # the direction of the smallest, flat
+    gradient: float
+    eigenvalues: np.ndarray
+    escape: np.ndarray
 
     @property
     def lowest(self) -> float:
+        """The smallest eigenvalue of the Hessian."""
         return float(self.eigenvalues[0])
 
 
-def saddle(net, params, statistics) -> Saddle:
-    """What a fixed point is; `gradient` says whether it is one."""
+def saddle(net: Net, params: Params, statistics: Samples | Moments) -> Saddle:
+    """Find the kind of a fixed point; `gradient` of the result tells whether it is one.
+
+    **Arguments:**
+
+    - `net`: Any net that is small enough for its Hessian.
+    - `params`: The weights; finite.
+    - `statistics`: What the loss sees of the data.
+    """
     finite = all(np.isfinite(w).all() for w in jax.tree.leaves(params))
     require(finite, "A saddle has finite weights; these are not all numbers.")
     loss, g, H = map(np.asarray, curvature(net, jax.tree.map(jnp.asarray, params), statistics))
@@ -44,9 +65,29 @@ def saddle(net, params, statistics) -> Saddle:
     return Saddle(kind, float(loss), float(np.abs(g).max()), values, vectors[:, 0])
 
 
-def perturbed(net, point, unit, statistics, rng, size=1e-2, draws=64):
-    """The point with one unit's weights moved a little, as it lowers the loss most among random draws; and that loss.
-    Where it is lower than at a fixed point, that is no minimum, whatever the Hessian says."""
+def perturbed(
+    net: Net,
+    point: Params,
+    unit: int,
+    statistics: Samples | Moments,
+    rng: np.random.Generator,
+    size: float = 1e-2,
+    draws: int = 64,
+) -> tuple[Params, float]:
+    """Move one unit of a point a little, as lowers the loss most among random draws; and that loss.
+
+    If the loss is lower than at a fixed point, that point is no minimum, whatever the Hessian says.
+
+    **Arguments:**
+
+    - `net`: A two-layer net of units.
+    - `point`: The weights {'u', 'v'}.
+    - `unit`: The number of the unit that is moved.
+    - `statistics`: What the loss sees of the data.
+    - `rng`: The source of the random moves.
+    - `size`: The standard deviation of a move.
+    - `draws`: The number of moves that are tried.
+    """
     loss = eqx.filter_jit(squared_error)
     point = jax.tree.map(jnp.asarray, point)
     moves = [{n: size * rng.standard_normal(w.shape[1]) for n, w in point.items()} for _ in range(draws)]

@@ -11,6 +11,7 @@ from saddlescope.errors import require
 from saddlescope.numerics import VERSION
 from saddlescope.observables.observable import Snapshot, measure
 from saddlescope.training.history import History
+from saddlescope.training.saved import held_out_for
 
 CALL_SECONDS = 0.25  # aim of one engine call, so that progress, checkpoints and stops come often
 RESERVED = (
@@ -41,6 +42,7 @@ class RunUnderWay:
         self.stepper = setting.engine.begin(setting)
         self.state = self.stepper.start()
         self.history = History(lr=setting.schedule.first(setting.optimiser.lr))
+        self.held_out = held_out_for(setting, observe)
         self.each = setting.steps_per_epoch
         self.due = save_at.in_steps(setting)
         self.call = 64  # steps of the next engine call; grows to fill CALL_SECONDS
@@ -194,7 +196,7 @@ class RunUnderWay:
         s, h = self.stepper, self.history
         step, lr = jnp.asarray(h.step), jnp.asarray(h.lr, self.setting.precision)
         snapshot = Snapshot(
-            s.net, s.loss_of, s.params(self.state), s.statistics, s.data, s.held_out, step, lr, self.setting.task
+            s.net, s.loss_of, s.params(self.state), s.statistics, s.data, self.held_out, step, lr, self.setting.task
         )
         return measure(self.observe, snapshot)
 

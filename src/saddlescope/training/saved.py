@@ -12,20 +12,27 @@ from saddlescope.numerics import reproducible
 from saddlescope.observables.observable import Observable, Snapshot, measure
 from saddlescope.serialization.part import with_traced_floats
 from saddlescope.setting import Setting
+from saddlescope.tasks.task import Samples
 from saddlescope.training.checkpoint import read_instant
 from saddlescope.training.history import labelled
 
 
-def snapshot_at(setting: Setting, params, step: int, lr: float) -> Snapshot:
+def held_out_for(setting: Setting, observe) -> Samples | None:
+    """The samples that are not trained on, in the precision of the run, where an observable asks for them."""
+    found = setting.held_out() if any(o.uses_held_out for o in observe) else None
+    return None if found is None else cast(found, setting.precision)
+
+
+def _snapshot_at(setting: Setting, params, observe, step: int, lr: float) -> Snapshot:
     """The instant of a run at which the trained parameters had these values; frozen ones are drawn again."""
-    data, held_out, dtype = setting.data(), setting.held_out(), setting.precision
+    data, dtype = setting.data(), setting.precision
     return Snapshot(
         with_traced_floats(setting.net, dtype),
         with_traced_floats(setting.loss, dtype),
         cast(setting.net.merged(setting.initial_params(), params), dtype),
         cast(setting.statistics(data), dtype),
         cast(data, dtype),
-        None if held_out is None else cast(held_out, dtype),
+        held_out_for(setting, observe),
         jnp.asarray(step),
         jnp.asarray(lr, dtype),
         setting.task,
@@ -36,7 +43,7 @@ def snapshot_at(setting: Setting, params, step: int, lr: float) -> Snapshot:
 def observe_at(setting: Setting, params, observe, step: int = 0, lr: float | None = None) -> dict[str, np.ndarray]:
     """Observables of a setting's net with given trained parameters; by default at its first learning rate."""
     observe = (observe,) if isinstance(observe, Observable) else tuple(observe)
-    found = measure(observe, snapshot_at(setting, params, step, setting.optimiser.lr if lr is None else lr))
+    found = measure(observe, _snapshot_at(setting, params, observe, step, setting.optimiser.lr if lr is None else lr))
     return {name: np.asarray(value) for name, value in found.items()}
 
 
@@ -57,7 +64,7 @@ def observe_saved(run: xr.Dataset, observe, setting: Setting | None = None) -> x
     for i, step in enumerate(steps):
         params = _tree_of({name: v.isel(saved=i).values for name, v in kept.items()}, tree)
         lr = rates[max(-(-step // setting.steps_per_epoch) - 1, 0)]
-        rows.append(measure(observe, snapshot_at(setting, params, step, lr)))
+        rows.append(measure(observe, _snapshot_at(setting, params, observe, step, lr)))
     values = {name: np.stack([np.asarray(row[name]) for row in rows]) for name in rows[0]}
     coords = {str(n): v for n, v in run.coords.items() if v.dims == ("saved",)}
     return xr.Dataset(labelled(values, observe), coords)

@@ -38,7 +38,7 @@ def attention_run(seed, units=25, kappa=1.0, steps=20_000, samples=8192):
 
 
 def all_drops(run):
-    return [d.at for d in run.stages.falls]
+    return [d.at for d in run.stages.drops]
 
 
 def three_drops(run):

@@ -61,7 +61,7 @@ def in_net(p, seed):
     activation, lr = NETS[p]
     task = Teacher(activation, ((1, 0), (0, 1)), None)
     setting = Setting(task, Units(UNITS, Neuron(activation), NET_EPS), GradientDescent(lr), steps=STEPS, seed=seed)
-    drop = next((d.at for d in Run(train(setting, quiet=True)).stages.falls), None)
+    drop = next((d.at for d in Run(train(setting, quiet=True)).stages.drops), None)
     if drop is None:
         return NONE
     run = train(setting.replace(steps=round(drop)), (Parameters(),), SaveAt((0,)), quiet=True)  # and the last

@@ -30,7 +30,7 @@ def setting(spread, rank, seed):
 def starts(run):
     """Whether there is a plateau at the start, and how many drops there are."""
     stages = run.stages
-    return not any(d.kind == "slope" for d in stages.drops), stages.n_drops
+    return not any(d.kind == "slope" for d in stages.all_falls), stages.n_drops
 
 
 def as_said(run):

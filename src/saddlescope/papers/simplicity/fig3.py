@@ -45,7 +45,7 @@ def measure(pair, net, seed, dataset, units, steps):
         losses.append(float(loss_on(engine.net, engine.params(state), read)))
         values.append(top_singular_values(engine.params(state)["u"], 3))
     values = np.array(values)
-    drops = [d.at for d in find_stages(np.array(losses)).falls]
+    drops = [d.at for d in find_stages(np.array(losses)).drops]
     first, second, _ = grown_at(values, drops)
     return {
         "curve": (("instant",), np.array(losses)), "singular": (("instant", "direction"), values),

@@ -58,7 +58,7 @@ def save_at(panel, seed, samples, faster):
 
 def after_first_drop(run):
     """The first layer's weights right after the first drop; None without one."""
-    first = next(iter(run.stages.falls), None)
+    first = next(iter(run.stages.drops), None)
     if first is None:
         return None
     i = int(np.argmin(np.abs(run.saved_step.values - first.end)))

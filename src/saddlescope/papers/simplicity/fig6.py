@@ -50,7 +50,7 @@ def steps(units, net):
 
 
 def first_drop(run):
-    return next((d.at for d in run.stages.falls), np.inf)
+    return next((d.at for d in run.stages.drops), np.inf)
 
 
 def times(results):

@@ -24,7 +24,7 @@ def measure(seed, scale):
     steps = round(20 / scale)  # t_∞ goes as 1 / ε
     setting = panel_setting("G", seed, scale, steps)
     run = train(setting, (Parameters(),), every(steps // 2000, steps), quiet=True)
-    drops = [d.at for d in run.stages.falls][:2]
+    drops = [d.at for d in run.stages.drops][:2]
     said, read = [float(QuadraticDrops()(setting)["first_drop_step"][1][0])], [0]
     if len(drops) == 2:
         step, params = saved_weights(run, run.stages.plateaus[1]) or (0, None)

@@ -20,7 +20,7 @@ from saddlescope.setting import Setting
 from saddlescope.statistics import mean_of
 from saddlescope.tables import Table
 from saddlescope.tasks import DigitPair, Moments
-from saddlescope.tasks.datasets.mnist import load_mnist
+from saddlescope.tasks.datasets import find_dataset
 from saddlescope.training import every, train
 
 PAIRS = {"0/1": (0, 1), "0/8": (0, 8), "5/7": (5, 7), "3/5": (3, 5)}
@@ -38,7 +38,7 @@ def needs(axes):
     counts = all(isinstance(n, int | np.integer) and n > 0 for n in axes["units"])
     require(counts, f"`units` must be positive whole numbers; got {list(axes['units'])}.")
     if "mnist" in axes["dataset"]:
-        load_mnist()
+        find_dataset("mnist").load()
 
 
 def images(results):
@@ -83,7 +83,7 @@ def first_directions(moments):
 
 
 def first_drop_end(run):
-    return next((d.end for d in run.stages.falls), np.inf)
+    return next((d.end for d in run.stages.drops), np.inf)
 
 
 def rate(at, size, after=0.0):

@@ -34,7 +34,7 @@ def save_at(factor, seed, width, early):
 def analyse(run, setting):
     at, errors = run.saved_epoch.values, np.abs(run[amplitude.name].values)
     learned = learned_first(at, errors)
-    drops = run.stages.falls
+    drops = run.stages.drops
     keep = np.unique(np.geomspace(1, len(at), 300).astype(int)) - 1
     loss = run.loss.values
     found = {

@@ -1,4 +1,4 @@
-"""The four ways in which a wide net is a narrow one: equal units, silent units, rays, a span (Theorems 1 and 3)."""
+"""The four ways in which a wide net is a narrow one: equal units, silent units, rays, a span."""
 
 from saddlescope.theory.relations.equal import Equal
 from saddlescope.theory.relations.kind import Kind, embed, manifold_residual, reduce
@@ -8,4 +8,14 @@ from saddlescope.theory.relations.span import Span
 
 KINDS: tuple[Kind, ...] = (Silent(), Rays(), Span(), Equal(), Equal(mirrored=True))
 
-__all__ = ["KINDS", "Equal", "Kind", "Rays", "Silent", "Span", "embed", "manifold_residual", "reduce"]
+__all__ = [
+    "KINDS",
+    "Equal",
+    "Kind",
+    "Rays",
+    "Silent",
+    "Span",
+    "embed",
+    "manifold_residual",
+    "reduce",
+]

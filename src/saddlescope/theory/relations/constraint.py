@@ -1,12 +1,14 @@
-"""The nearest coordinates F, G (unit × direction) with Fᵀ G = product, by steps of least length onto its tangent.
-
-Each step solves Fᵀ δG + δFᵀ G = product - Fᵀ G with the smallest |δF|² + |δG|².
-"""
+"""Nearest coordinates under a constraint on their product."""
 
 import numpy as np
 
 
 def onto_product(F, G, product, rounds=100):
+    """The nearest coordinates F, G (unit × direction) with Fᵀ G = product.
+
+    It takes steps of least length onto the tangent of the constraint. Each step solves Fᵀ δG + δFᵀ
+    G = product - Fᵀ G with the smallest |δF|² + |δG|².
+    """
     p, q = product.shape
     for _ in range(rounds):
         gap = product - F.T @ G

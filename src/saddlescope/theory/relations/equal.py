@@ -1,7 +1,4 @@
-"""(i) Equal units, for any φ: u_H = u_i, v_H = γ v_i, v_i ← (1 - γ) v_i (Eq. 4); θ_i = θ_j is preserved.
-
-Where φ is odd in u, as tanh is, (-v, -u) is the same unit as (v, u): equal up to the sign (`mirrored`, ours).
-"""
+"""Equal units."""
 
 from dataclasses import dataclass
 
@@ -13,7 +10,21 @@ from saddlescope.theory.relations.kind import Kind, numpy, refuse_unless_unit, s
 
 @dataclass(frozen=True)
 class Equal(Kind):
-    share: float = 0.5  # γ; ½ puts the fixed point on the manifold θ_H = θ_i (F.4)
+    """(i) Equal units, for any φ: u_H = u_i, v_H = γ v_i, v_i ← (1 - γ) v_i (Eq. 4).
+
+    Gradient flow preserves θ_i = θ_j. Where φ is odd in u, as tanh is, (-v, -u) is the same unit as
+    (v, u): units can then be equal up to the sign, which is ours. Reference: simplicity paper,
+    Theorems 1 and 3, F.4.
+
+    **Arguments:**
+
+    - `share`: γ, the share of v_i that the new unit takes. The default ½ puts the fixed point on
+      the manifold θ_H = θ_i (F.4).
+    - `unit`: The number i of the unit that is copied.
+    - `mirrored`: Whether units count as equal up to the sign; for odd φ alone.
+    """
+
+    share: float = 0.5
     unit: int = 0
     mirrored: bool = False
 

@@ -1,14 +1,15 @@
-"""Units in groups: around centres, or along rays from the origin. Greedy farthest starts, then Lloyd's rounds.
-
-With `mirrored` a unit may also lie at minus a centre, or on the far side of the origin: its side is -1, else 1.
-"""
+"""Units in groups: around centres, or along rays from the origin."""
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 
 def nearest_centres(rows, width, mirrored=False, rounds=50):
-    """Which centre each row belongs to, on which side, and the centres."""
+    """Which centre each row belongs to, on which side, and the centres.
+
+    Starts are greedy and farthest, then come Lloyd's rounds. With `mirrored` a row may also lie at
+    minus a centre: its side is then -1, else 1.
+    """
     centre = [rows[np.argmax((rows**2).sum(1))]]
     while len(centre) < width:
         gap = np.min([((rows - sides(rows @ c, mirrored)[:, None] * c) ** 2).sum(1) for c in centre], axis=0)
@@ -28,7 +29,11 @@ def nearest_centres(rows, width, mirrored=False, rounds=50):
 
 
 def nearest_rays(rows, width, mirrored=False, rounds=50):
-    """Which ray each row belongs to, its length along it (not below 0 unless mirrored), and the rays' directions."""
+    """Which ray each row belongs to, its length along it, and the rays' directions.
+
+    A length is not below 0 unless `mirrored`, where a ray goes on behind the origin. Starts are
+    greedy and farthest, then come Lloyd's rounds.
+    """
     size = (rows**2).sum(1)
     ahead = np.abs if mirrored else lambda along: np.maximum(along, 0)
     ray = [unit(rows[np.argmax(size)])]
@@ -38,8 +43,11 @@ def nearest_rays(rows, width, mirrored=False, rounds=50):
     ray = np.array(ray)
     for _ in range(rounds):
         along = rows @ ray.T
-        folded, group = sides(along, mirrored), np.argmax(np.abs(along) if mirrored else along, axis=1)
-        moved = np.array([top_direction(folded[group == k, k, None] * rows[group == k], r) for k, r in enumerate(ray)])
+        folded, group = (
+            sides(along, mirrored),
+            np.argmax(np.abs(along) if mirrored else along, axis=1),
+        )
+        moved = np.array([_top_direction(folded[group == k, k, None] * rows[group == k], r) for k, r in enumerate(ray)])
         if np.allclose(moved, ray, rtol=0, atol=1e-15):
             break
         ray = moved
@@ -65,7 +73,7 @@ def unit(row):
     return row / n if n else row
 
 
-def top_direction(rows, before):
+def _top_direction(rows, before):
     """The direction with the largest sum of squared lengths, among rows that point along it."""
     ahead = rows[rows @ before > 0]
     if not len(ahead):

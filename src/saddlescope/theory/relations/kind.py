@@ -1,9 +1,4 @@
-"""A way in which a wide net is a narrow one (simplicity paper, Theorems 1 and 3, F.3 and F.4).
-
-Each kind says the same thing twice: how a fixed point of a narrow net is a fixed point of a wider one (`add`), and
-which relation between units gradient flow preserves, so that the wide net stays as expressive as a narrow one
-(`project`, `reduce`). They meet in `lift`: the embedded fixed point nearest to given weights.
-"""
+"""The kind of all relations between units, and what can be done with any of them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -17,10 +12,20 @@ from saddlescope.theory.properties import Properties
 
 
 class Kind(ABC):
+    """Abstract base of the ways in which a wide net is a narrow one.
+
+    Each kind says the same thing twice. `add` says how a fixed point of a narrow net is a fixed
+    point of a wider one (Theorem 1). `project` and `reduce` say which relation between units
+    gradient flow preserves, so that the wide net stays as expressive as a narrow one (Theorem 3).
+    They meet in `lift`: the embedded fixed point nearest to given weights. Reference: simplicity
+    paper, Theorems 1 and 3, F.3 and F.4. `theorem` is the case of the theorems, (i) to (iv).
+    """
+
     theorem: str  # (i) to (iv)
 
     @property
     def name(self) -> str:
+        """The kind in one word."""
         return type(self).__name__.lower()
 
     @abstractmethod
@@ -33,8 +38,11 @@ class Kind(ABC):
 
     @abstractmethod
     def project(self, params: Params, width: int) -> Params:
-        """Weights near these on an invariant manifold of this effective width (Theorem 3); the nearest for silent units
-        and spans, the nearest that regrouping finds for equal units and rays."""
+        """Weights near these on an invariant manifold of this effective width (Theorem 3).
+
+        They are the nearest for silent units and spans, and the nearest that regrouping finds for
+        equal units and rays.
+        """
 
     @abstractmethod
     def reduce(self, params: Params, width: int) -> Params:
@@ -46,38 +54,68 @@ class Kind(ABC):
 
 
 def embed(narrow: Params, wide: int, kind: Kind) -> Params:
-    """The narrow net's weights as a net of `wide` units: Theorem 1 again and again (Corollary 2)."""
+    """Embed a narrow net in a wider one: Theorem 1 again and again (Corollary 2).
+
+    **Arguments:**
+
+    - `narrow`: The narrow net's weights {'u', 'v'}.
+    - `wide`: The number of units of the wide net.
+    - `kind`: How units are added, such as `Silent()`.
+    """
     refuse_unless_weights(narrow)
-    refuse_unless_way(kind)
-    require(isinstance(wide, int | np.integer), f"`wide`, a number of units, must be whole; got {wide!r}.")
-    require(wide >= len(narrow["u"]), f"{wide} units are fewer than the {len(narrow['u'])} to be embedded.")
+    _refuse_unless_way(kind)
+    require(
+        isinstance(wide, int | np.integer),
+        f"`wide`, a number of units, must be whole; got {wide!r}.",
+    )
+    require(
+        wide >= len(narrow["u"]),
+        f"{wide} units are fewer than the {len(narrow['u'])} to be embedded.",
+    )
     while len(narrow["u"]) < wide:
         narrow = kind.add(narrow)
     return narrow
 
 
 def manifold_residual(params: Params, kind: Kind, width: int) -> float:
-    """The distance from the manifold of this kind and effective width, as a share of the weights' norm."""
-    refuse_unless_manifold(params, kind, width)
+    """The distance from the manifold of this kind and effective width, as a share of the weights'
+    norm.
+
+    **Arguments:**
+
+    - `params`: The weights {'u', 'v'}.
+    - `kind`: The relation between units, such as `Rays()`.
+    - `width`: The effective width, from 1 to the number of units.
+    """
+    _refuse_unless_manifold(params, kind, width)
     theta, on = stacked(params), stacked(kind.project(params, width))
     size = np.linalg.norm(theta)
     return float(np.linalg.norm(theta - on) / size) if size else 0.0
 
 
 def reduce(params: Params, kind: Kind, width: int) -> Params:
-    """A net of that many units: the wide net's map, if its weights lie on the manifold."""
-    refuse_unless_manifold(params, kind, width)
+    """Reduce weights to a net of `width` units; its map is the wide net's if they lie on the
+    manifold.
+
+    **Arguments:**
+
+    - `params`: The weights {'u', 'v'}.
+    - `kind`: The relation between units, such as `Rays()`.
+    - `width`: The effective width, from 1 to the number of units.
+    """
+    _refuse_unless_manifold(params, kind, width)
     return kind.reduce(numpy(params), width)
 
 
-def refuse_unless_way(kind):
+def _refuse_unless_way(kind):
     require(isinstance(kind, Kind), f"`kind` is Equal(), Silent(), Rays() or Span(); got {kind!r}.")
 
 
 def refuse_unless_weights(params):
     """Both u and v, a row a unit, all numbers."""
     require(
-        isinstance(params, Mapping) and {"u", "v"} <= {*params}, "The weights of a net of units are {'u': …, 'v': …}."
+        isinstance(params, Mapping) and {"u", "v"} <= {*params},
+        "The weights of a net of units are {'u': …, 'v': …}.",
     )
     u, v = np.asarray(params["u"]), np.asarray(params["v"])
     require(
@@ -87,9 +125,9 @@ def refuse_unless_weights(params):
     require(bool(np.isfinite(u).all() and np.isfinite(v).all()), "The weights must be finite numbers.")
 
 
-def refuse_unless_manifold(params, kind, width):
+def _refuse_unless_manifold(params, kind, width):
     refuse_unless_weights(params)
-    refuse_unless_way(kind)
+    _refuse_unless_way(kind)
     most = len(params["u"])
     good = isinstance(width, int | np.integer) and 0 < width <= most
     require(good, f"`width` must be a whole number between 1 and {most}; got {width!r}.")

@@ -1,8 +1,4 @@
-"""(iii) Proportional units, where φ(x; γu) = γ φ(x; u): u_H = γ_u u_i, v_H = γ_v v_i, v_i ← (1 - γ_u γ_v) v_i (Eq. 6).
-
-θ_i = γ θ_j is preserved. Of a φ homogeneous for positive factors only, such as ReLU, γ must be positive; with `lines`
-it may be negative, and a ray goes on behind the origin.
-"""
+"""Proportional units."""
 
 from dataclasses import dataclass
 
@@ -15,8 +11,24 @@ from saddlescope.theory.relations.kind import Kind, numpy, refuse_unless_unit, s
 
 @dataclass(frozen=True)
 class Rays(Kind):
-    inner: float = 0.5  # γ_u
-    outer: float = 0.4  # γ_v; γ_u / (1 + γ_u²) puts the fixed point on the manifold (Eq. 29)
+    """(iii) Proportional units, where φ(x; γu) = γ φ(x; u): u_H = γ_u u_i, v_H = γ_v v_i (Eq. 6).
+
+    With them v_i ← (1 - γ_u γ_v) v_i. Gradient flow preserves θ_i = γ θ_j. Some φ, such as ReLU,
+    are homogeneous for positive factors alone; γ must then be positive. Reference: simplicity
+    paper, Theorems 1 and 3, F.4.
+
+    **Arguments:**
+
+    - `inner`: γ_u.
+    - `outer`: γ_v. The default 0.4 is γ_u / (1 + γ_u²), which puts the fixed point on the manifold
+      (Eq. 29).
+    - `unit`: The number i of the unit that is copied.
+    - `lines`: Whether γ may be negative, so that a ray goes on behind the origin; for φ homogeneous
+      for every factor.
+    """
+
+    inner: float = 0.5
+    outer: float = 0.4
     unit: int = 0
     lines: bool = False
 
@@ -42,7 +54,7 @@ class Rays(Kind):
         return split(total[:, None] * ray, params)
 
     def lift(self, narrow, params):
-        """Units that would need a negative factor, which ReLU forbids, are silent."""
+        """As in `Kind`; units that would need a negative factor, which ReLU forbids, are silent."""
         params = numpy(params)
         rows = (lambda p: p["u"]) if self.lines else stacked  # of either sign, u and v may point apart
         along = rows(params) @ np.array([unit(row) for row in rows(narrow)]).T
@@ -53,21 +65,21 @@ class Rays(Kind):
                 continue
             mine = np.flatnonzero(group == k)
             lengths = params["u"][mine] @ inner / a, params["v"][mine] @ outer / b
-            F, G = either(*lengths, a * b) if self.lines else ahead(*lengths, a * b)
+            F, G = _either(*lengths, a * b) if self.lines else _ahead(*lengths, a * b)
             u[mine], v[mine] = np.outer(F, inner / a), np.outer(G, outer / b)
         return {"u": u, "v": v}
 
 
-def either(F, G, product):
+def _either(F, G, product):
     """The nearest lengths with Σ F G = product."""
     return (x[:, 0] for x in onto_product(F[:, None], G[:, None], np.array([[product]])))
 
 
-def ahead(F, G, product):
+def _ahead(F, G, product):
     """The nearest lengths with Σ F G = product and F ≥ 0; a unit whose F would be negative has none."""
     on, lengths = F > 0, np.zeros((2, len(F)))
     while on.any():
-        f, g = either(F[on], G[on], product)
+        f, g = _either(F[on], G[on], product)
         if np.all(f > 0) and np.isclose(f @ g, product):
             lengths[:, on] = f, g
             return lengths

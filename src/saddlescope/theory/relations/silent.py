@@ -1,4 +1,4 @@
-"""(ii) Silent units, where φ(x; 0) = 0: u_H = 0, v_H = 0 (Eq. 5); a unit of zero weights stays so."""
+"""Silent units."""
 
 from dataclasses import dataclass
 
@@ -10,6 +10,12 @@ from saddlescope.theory.relations.kind import Kind, numpy, split, stacked
 
 @dataclass(frozen=True)
 class Silent(Kind):
+    """(ii) Silent units, where φ(x; 0) = 0: u_H = 0, v_H = 0 (Eq. 5).
+
+    Gradient flow keeps a unit of zero weights at zero. Reference: simplicity paper, Theorems 1 and
+    3.
+    """
+
     theorem = "(ii)"
 
     def fits(self, p):
@@ -21,23 +27,23 @@ class Silent(Kind):
     def project(self, params, width):
         theta = stacked(params)
         kept = np.zeros_like(theta)
-        large = largest(theta, width)
+        large = _largest(theta, width)
         kept[large] = theta[large]
         return split(kept, params)
 
     def reduce(self, params, width):
         theta = stacked(params)
-        return split(theta[largest(theta, width)], params)
+        return split(theta[_largest(theta, width)], params)
 
     def lift(self, narrow, params):
         theta, units = stacked(params), stacked(narrow)
-        large = largest(theta, len(units))
+        large = _largest(theta, len(units))
         mine, theirs = linear_sum_assignment(((theta[large][:, None] - units[None]) ** 2).sum(-1))
         lifted = np.zeros_like(theta)
         lifted[large[mine]] = units[theirs]
         return split(lifted, params)
 
 
-def largest(theta, width):
+def _largest(theta, width):
     """The largest units, in their own order."""
     return np.sort(np.argsort(-(theta**2).sum(1), kind="stable")[:width])

@@ -1,7 +1,4 @@
-"""(iv) Units in a span, where φ is linear in u: u_H = Σ γ_ui u_i, v_H = Σ γ_vi v_i, v_i ← v_i - γ_ui v_H (Eq. 7).
-
-θ_i = Σ_j γ_j θ_j is preserved: the rank of all weights.
-"""
+"""Units in the span of others."""
 
 from dataclasses import dataclass
 
@@ -14,8 +11,20 @@ from saddlescope.theory.relations.kind import Kind, numpy, split, stacked
 
 @dataclass(frozen=True)
 class Span(Kind):
-    inner: tuple[float, ...] = (0.5,)  # γ_u; of units beyond the last, 0
-    outer: tuple[float, ...] = (0.4,)  # γ_v; γ_u / (1 + Σ γ_u²) puts the fixed point on the manifold (Eq. 31)
+    """(iv) Units in a span, where φ is linear in u: u_H = Σ γ_ui u_i, v_H = Σ γ_vi v_i (Eq. 7).
+
+    With them v_i ← v_i - γ_ui v_H. Gradient flow preserves θ_i = Σ_j γ_j θ_j: the rank of all
+    weights. Reference: simplicity paper, Theorems 1 and 3, F.4.
+
+    **Arguments:**
+
+    - `inner`: γ_u, one number per unit; units beyond the last have 0.
+    - `outer`: γ_v, one number per unit. The default is γ_u / (1 + Σ γ_u²), which puts the fixed
+      point on the manifold (Eq. 31).
+    """
+
+    inner: tuple[float, ...] = (0.5,)
+    outer: tuple[float, ...] = (0.4,)
 
     theorem = "(iv)"
 
@@ -24,7 +33,10 @@ class Span(Kind):
 
     def add(self, narrow):
         u, v = numpy(narrow)["u"], numpy(narrow)["v"]
-        require(max(len(self.inner), len(self.outer)) <= len(u), f"There are more factors than the {len(u)} units.")
+        require(
+            max(len(self.inner), len(self.outer)) <= len(u),
+            f"There are more factors than the {len(u)} units.",
+        )
         inner, outer = (np.pad(np.array(g, float), (0, max(0, len(u) - len(g))))[: len(u)] for g in
                         (self.inner, self.outer))  # fmt: skip
         new = outer @ v

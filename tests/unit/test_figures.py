@@ -1,0 +1,36 @@
+"""Figures are drawn without a screen, and importing them chooses no backend for the user."""
+
+import os
+import subprocess
+import sys
+
+HEADLESS = """
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import saddlescope.figures
+from saddlescope.figures import panels, save_figure, style
+from saddlescope.figures.curve import draw_curve
+from saddlescope.stages import find_stages
+
+chosen = [name for name in sys.modules if name.startswith("matplotlib.backends.backend_")]
+assert not chosen, f"an import chose a backend: {chosen}"
+loss = np.repeat([2.0, 1.0, 0.2], 100)
+draw_curve(Path(sys.argv[1]) / "curve.png", find_stages(loss), loss, None, "loss")
+with style():
+    figure, cells = panels(1, 1)
+    figure.add_subplot(cells[0]).plot(loss)
+    save_figure(figure, sys.argv[1])
+"""
+
+
+def test_figures_are_drawn_without_a_screen_or_a_chosen_backend(tmp_path):
+    screen = ("MPLBACKEND", "DISPLAY", "WAYLAND_DISPLAY")
+    env = {name: value for name, value in os.environ.items() if name not in screen}
+    command = [sys.executable, "-W", "error", "-c", HEADLESS, str(tmp_path)]
+    made = subprocess.run(command, env=env, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    assert {p.name for p in tmp_path.iterdir()} == {"curve.png", "figure.png", "figure.pdf"}
+    assert all(p.stat().st_size > 1000 for p in tmp_path.iterdir())
