@@ -29,11 +29,11 @@ from saddlescope.storage.checked_npz import DIGITS, read_checked
 from saddlescope.storage.netcdf import believed, from_child
 from saddlescope.storage.netcdf_reader_process import convert
 from saddlescope.sweeps import Folder, Workers, grid, sweep
-from saddlescope.sweeps.file import read_sweep
 from saddlescope.sweeps.plan import read_plan
 from saddlescope.training import every, train
 from saddlescope.training.checkpoint import read_checkpoint, write_checkpoint
 from saddlescope.training.driver import Run
+from saddlescope.workflows.sweep_file import read_sweep
 
 SWEEP_FILE = """
 protocol = "valleys"

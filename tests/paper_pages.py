@@ -4,8 +4,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from saddlescope.experiment import find, keys
 from saddlescope.report.record import recorded
+from saddlescope.workflows.find import experiment_keys as keys
+from saddlescope.workflows.find import find_experiment as find
 
 ROOT = Path(__file__).parents[1]
 KINDS = ("holds", "partly", "does not hold", "cannot tell", "not tested", "not yet run")

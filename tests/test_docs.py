@@ -15,11 +15,11 @@ from statistics import median
 import pytest
 from paper_pages import PAGES, between, table
 
-from saddlescope.experiment import keys
 from saddlescope.papers.valleys._protocol import Name
 from saddlescope.report.record import ledger, tallies
 from saddlescope.sweeps.board import duration
-from saddlescope.sweeps.file import read_sweep
+from saddlescope.workflows.find import experiment_keys as keys
+from saddlescope.workflows.sweep_file import read_sweep
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()

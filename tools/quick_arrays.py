@@ -15,8 +15,8 @@ SKIPPED = {"cpu_seconds", "wall_seconds", "setting", "hash", "engine"}  # timing
 
 
 def save(folder, keys):
-    from saddlescope.experiment import find
-    from saddlescope.experiment import keys as all_keys
+    from saddlescope.workflows.find import experiment_keys as all_keys
+    from saddlescope.workflows.find import find_experiment as find
 
     Path(folder).mkdir(parents=True, exist_ok=True)
     for key in keys or all_keys():

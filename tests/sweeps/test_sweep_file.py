@@ -9,9 +9,9 @@ from saddlescope.optimisers import GradientDescent, HalveOnStagnation, LearningR
 from saddlescope.papers.valleys._protocol import valleys
 from saddlescope.setting import Setting
 from saddlescope.sweeps import MeasureJob
-from saddlescope.sweeps.file import read_sweep, sweep_name
 from saddlescope.tasks import cosine_sum
 from saddlescope.training import every, log_spaced, on_cut
+from saddlescope.workflows.sweep_file import read_sweep, sweep_name
 
 PROTOCOL = """
 title = "small"

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from saddlescope.experiment import find, keys
 from saddlescope.papers.valleys import _adam, _baseline, _escape, _partials, _symmetry, fig8, valley_or_noise
 from saddlescope.papers.valleys.one_plateau_one_frequency import gains, learned_first, one_to_one
 from saddlescope.results import Results
 from saddlescope.stages.value import Drop
+from saddlescope.workflows.find import experiment_keys as keys
+from saddlescope.workflows.find import find_experiment as find
 
 
 def test_jumps_and_dips_are_told_apart_with_their_two_sides():

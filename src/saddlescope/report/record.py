@@ -1,19 +1,13 @@
 """The record: verdicts that a release stands by, kept beside each paper's experiments, quick and full."""
 
-import json
-from importlib import resources
-
 from saddlescope.claims import Verdict
-from saddlescope.experiment import find
+from saddlescope.report.catalogue import read_record, title_of
 
 
 def recorded(key: str, scale: str) -> tuple[tuple[Verdict, ...], dict] | None:
     """The recorded verdicts of an experiment at a scale, and what is said about them; None where there are none."""
-    paper, _, name = key.partition(".")
-    file = resources.files(f"saddlescope.papers.{paper}") / "verdicts" / f"{name}.{scale}.json"
-    if not file.is_file():
+    if (about := read_record(key, scale)) is None:
         return None
-    about = json.loads(file.read_text())
     return tuple(Verdict(**v) for v in about.pop("claims")), about
 
 
@@ -37,7 +31,7 @@ def tallies(keys) -> str:
     for key in keys:
         found = recorded(key, "full")
         counts = [sum(v.word == word for v in found[0]) for word in WORDS] if found else ["not yet run"] * len(WORDS)
-        rows.append(f"| `{key}` | {find(key).title} | {' | '.join(str(n or '') for n in counts)} |")
+        rows.append(f"| `{key}` | {title_of(key)} | {' | '.join(str(n or '') for n in counts)} |")
     return "\n".join(rows)
 
 
@@ -46,7 +40,7 @@ def ledger(keys) -> str:
     rows = ["| claim | where | verdict | evidence |", "|---|---|---|---|"]
     for key in keys:
         if (found := recorded(key, "full")) is None:
-            rows.append(f"| {find(key).title}: all its claims | `{key}` | not yet run in full | |")
+            rows.append(f"| {title_of(key)}: all its claims | `{key}` | not yet run in full | |")
             continue
         for v in found[0]:
             why = f" *Why:* {v.why}" if v.why else ""

@@ -19,7 +19,6 @@ import xarray as xr
 from saddlescope.claims import Verdict
 from saddlescope.errors import InvalidInput, require
 from saddlescope.results import Results
-from saddlescope.serialization.identity import storable
 from saddlescope.storage.files import write_bytes
 from saddlescope.storage.netcdf import Group, netcdf_file, read_netcdf
 from saddlescope.storage.provenance import provenance
@@ -29,6 +28,8 @@ RESULTS, VERDICTS, MANIFEST = "results.nc", "verdicts.json", "manifest.json"
 
 def save_results(path, results: Results, **about):
     """One NetCDF file with the groups `measured` and `predicted`; `about` becomes attributes of the file."""
+    from saddlescope.serialization.identity import storable  # imports JAX, which reading does not need
+
     for text in results.measured.get("setting", xr.DataArray([])).values.ravel():
         require(storable(str(text)), "A setting with a lambda runs but cannot be stored: name the function.")
     with netcdf_file(path, provenance() | about) as file:
