@@ -103,7 +103,7 @@ def one_of(results, run) -> xr.Dataset:
         n = results.measured.sizes["run"]
         good = isinstance(run, int | np.integer) and 0 <= run < n
         require(good, f"There are {n} runs, numbered from 0; there is no run {run!r}.")
-        results = list(results.runs())[run][0]
+        results = list(results.runs())[run].measured
     else:
         require(run == 0, f"This is one run, number 0; there is no run {run!r}.")
     require(

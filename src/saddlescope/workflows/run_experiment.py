@@ -98,8 +98,8 @@ def trained_seconds(results) -> float:
 
 
 def judge_folder(folder, experiment=None):
-    """Judge stored results anew, with the claims, figure and tables of this version; nothing is trained. The key, the
-    scale, whether it is the whole of it, and the verdicts. `experiment` names the file where it cannot be found again."""
+    """Judge stored results again, with the claims, figure and tables of this version; nothing is trained. The key, the
+    scale, whether it is the whole of it, and the verdicts. `experiment` names a file that was moved since."""
     folder = Path(folder)
     require(
         (folder / RESULTS).is_file(), f"{folder} holds no {RESULTS}: give a folder in which `saddlescope run` was done."
