@@ -51,7 +51,7 @@ def matching_keys(key: str) -> list[str]:
         return chosen
     if find_module(key):
         return [key]
-    raise InvalidInput(f"No experiment is called {key!r}.{_hint(key, known)} `saddlescope list` shows them all.")
+    raise InvalidInput(_unknown(key))
 
 
 def one_key(key: str, command: str) -> str:
@@ -65,10 +65,12 @@ def find_experiment(key: str) -> "Experiment":
     """The experiment of a key, imported."""
     if key in experiment_keys():
         return importlib.import_module(f"saddlescope.papers.{key}").experiment
-    (key,) = matching_keys(key)
+    if is_file_name(key):
+        key = module_of_file(key)
+    require(find_module(key), _unknown(key))
     from saddlescope.experiment import Experiment
 
-    module = import_module(key, own_file(key) or key)
+    module = import_module(key, file_of_module(key) or key)
     experiment = getattr(module, "experiment", None)
     require(
         isinstance(experiment, Experiment),
@@ -135,8 +137,10 @@ def check_axes(key: str, experiment: "Experiment", axes):
         )
 
 
-def _hint(key, known) -> str:
-    """Every experiment of that name in some paper, else the nearest name."""
-    if same := [k for k in known if k.partition(".")[2] == key]:
-        return f" Did you mean {' or '.join(map(repr, same))}?"
-    return nearest(key, [*known, *{k.partition(".")[0] for k in known}, "all"])
+def _unknown(key) -> str:
+    """The sentence for a name that nothing has: with every experiment of that name in some paper, else the nearest."""
+    known = experiment_keys()
+    same = [k for k in known if k.partition(".")[2] == key]
+    near = nearest(key, [*known, *{k.partition(".")[0] for k in known}, "all"])
+    hint = f" Did you mean {' or '.join(map(repr, same))}?" if same else near
+    return f"No experiment is called {key!r}.{hint} `saddlescope list` shows them all."

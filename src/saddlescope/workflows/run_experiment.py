@@ -109,6 +109,7 @@ def judge_folder(folder, experiment=None):
     require(set(known) <= set(about), f"{folder} is no result of an experiment: `saddlescope run` makes one.")
     key = find_again(folder, about, experiment)
     found = find_experiment(key)
+    check_axes(key, found, [c for c in results.measured.coords if results.measured[c].dims == ("run",)])
     about |= {"key": key, "file": own_file(key)}
     about["cpu_seconds"] = max(about["cpu_seconds"], trained_seconds(results))
     for table in folder.glob("table_*"):
