@@ -57,7 +57,8 @@ def entries_for(what):
     from saddlescope.serialization.own_code import file_of_module
     from saddlescope.workflows.find import experiment_keys, is_own, matching_keys
 
-    if Path(what).is_dir() and not any(key.startswith(f"{what}.") for key in experiment_keys()):
+    papers = {key.partition(".")[0] for key in experiment_keys()}
+    if Path(what).is_dir() and what not in (*papers, "all"):
         return entries_of_folder(what)
     keys = matching_keys(what)
     own = is_own(keys[0])

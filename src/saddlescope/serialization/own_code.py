@@ -25,7 +25,8 @@ def imported_modules() -> dict[str, ModuleType]:
 
 def is_file_name(text: str) -> bool:
     """Whether a word of the command line means a file rather than a module."""
-    return text.endswith(".py") or os.sep in text or Path(text).is_file()
+    path = Path(text)
+    return path.suffix == ".py" or os.sep in text or (path.suffix != "" and path.is_file())
 
 
 def import_own(text: str) -> ModuleType:
