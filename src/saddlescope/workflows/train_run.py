@@ -29,6 +29,7 @@ from saddlescope.storage.result_folder import (
     unseal,
     write_bytes,
 )
+from saddlescope.serialization.own_code import is_file_name
 from saddlescope.sweeps import Plan, TrainJob
 from saddlescope.sweeps.axes import spelled
 from saddlescope.training import SaveAt, log_spaced, train
@@ -90,6 +91,8 @@ def _key_of(what: str) -> str:
     try:
         return one_key(what, "train")
     except InvalidInput as error:
+        if is_file_name(what):
+            raise
         examples = [p.RUN_EXAMPLE for _, p in paper_packages() if hasattr(p, "train_by_name")]
         raise InvalidInput(f"{error} A run by its name is written such as {', '.join(examples)}.") from None
 
