@@ -18,6 +18,7 @@ from saddlescope.figures import save_figure, style
 from saddlescope.figures.one_run import draw_one_run
 from saddlescope.report.page import page
 from saddlescope.results import Results, Run, collect
+from saddlescope.serialization.own_code import is_file_name
 from saddlescope.storage.provenance import provenance
 from saddlescope.storage.result_folder import (
     RESULTS,
@@ -29,7 +30,6 @@ from saddlescope.storage.result_folder import (
     unseal,
     write_bytes,
 )
-from saddlescope.serialization.own_code import is_file_name
 from saddlescope.sweeps import Plan, TrainJob
 from saddlescope.sweeps.axes import spelled
 from saddlescope.training import SaveAt, log_spaced, train
