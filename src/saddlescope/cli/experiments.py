@@ -17,7 +17,7 @@ from saddlescope.errors import InvalidInput, require
 @app.command("list")
 def list_(
     what: Annotated[
-        str, typer.Argument(metavar="[PAPER|KEY|FOLDER]", help="A paper, one experiment, or a folder of your own.")
+        str, typer.Argument(metavar="PAPER|KEY|FOLDER", help="A paper, one experiment, or a folder of your own.")
     ] = "all",
     search: Annotated[str | None, typer.Option(help="Only experiments whose key or title contains this text.")] = None,
     out: Annotated[Path, typer.Option(help="Where `run` wrote its results.")] = Path(OUT),
@@ -203,7 +203,9 @@ def show(
     setting: Annotated[bool, typer.Option("--setting", help="Also print the first setting in full, as JSON.")] = False,
     own: Import = None,
 ):
-    """Show an experiment or a stored result: figure, page, verdicts, stages.
+    """Show an experiment or a stored result.
+
+    What it is, where its figure and page are, its verdicts, and the stages of the first runs.
 
     Examples:
 
@@ -248,9 +250,9 @@ def explain(
     number: Annotated[int, typer.Option("--run", help="Which run, counted from 0.")] = 0,
     own: Import = None,
 ):
-    """Explain each plateau of a run: effective width, nearest saddle, end.
+    """Explain each plateau of a run.
 
-    A result with nets of your own needs their code: `--import my_nets.py`.
+    Its effective width, the nearest saddle, that saddle's level, and when the plateau ends. A result with nets of your own needs their code: `--import my_nets.py`.
 
     Examples:
 

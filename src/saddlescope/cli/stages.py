@@ -18,7 +18,9 @@ def stages(
     smooth: Annotated[float | None, typer.Option(help="Smoothing width in points, instead of the automatic.")] = None,
     figure: Annotated[Path | None, typer.Option(help="Where to draw [default: FILE.stages.png].")] = None,
 ):
-    """Find the plateaus and drops of any loss curve; print the table, write a figure.
+    """Find the plateaus and drops of any loss curve.
+
+    The table is printed, and a figure written.
 
     Examples:
 

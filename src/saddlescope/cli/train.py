@@ -11,7 +11,7 @@ from saddlescope.cli.own_code import Import, import_all
 from saddlescope.errors import require
 from saddlescope.workflows.find import paper_packages
 
-HELP = """Train one run; print its stages and write results, figure and page.
+HELP = """Train one run; write results, figure and page.
 
 WHAT is a setting file (.toml), an experiment with one value for each axis, or a run by its name in a paper. An axis
 may also be written as an option: `--seed 3` is `--axis seed=3`.
@@ -35,7 +35,7 @@ HELP = "\n\n".join([HELP, *(p.TRAIN_HELP for _, p in paper_packages() if hasattr
 def train(
     words: Annotated[
         list[str],
-        typer.Argument(metavar="WHAT [--AXIS VALUE]...", help="What to train; then its axes.", show_default=False),
+        typer.Argument(metavar="WHAT", help="What to train, then its axes: simplicity.fig1d --seed 3."),
     ],
     axis: Axis = None,
     out: Annotated[Path, typer.Option(help="Output folder; each run gets its own subfolder.")] = Path(OUT),
