@@ -252,7 +252,8 @@ def explain(
 ):
     """Explain each plateau of a run.
 
-    Its effective width, the nearest saddle, that saddle's level, and when the plateau ends. A result with nets of your own needs their code: `--import my_nets.py`.
+    Its effective width, the nearest saddle, that saddle's level, and when the plateau ends. A result with
+    nets of your own needs their code: `--import my_nets.py`.
 
     Examples:
 
