@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from saddlescope.sweeps.file import read_sweep
 from saddlescope.training import train
+from saddlescope.workflows.sweep_file import read_sweep
 
 FILE = Path(__file__).parents[1] / "examples" / "valleys_rank5.toml"
 

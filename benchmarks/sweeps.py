@@ -86,7 +86,7 @@ def spin(runs, folder):
 def plain(runs):
     """The same runs in a loop that keeps nothing."""
     for point in grid(seed=range(runs)):
-        Spin(short(point["seed"])).do(None)
+        Spin(short(point["seed"])).run(None)
 
 
 def compute(runs, workers, folder):

@@ -18,6 +18,7 @@ import jax
 import numpy as np
 import xarray as xr
 from cases import linear_setting, minibatch_setting
+from saddlescope.sweeps.file import read_sweep
 
 from saddlescope.claims import Verdict
 from saddlescope.errors import InvalidInput
@@ -29,7 +30,6 @@ from saddlescope.storage.checked_npz import DIGITS, read_checked
 from saddlescope.storage.netcdf import believed, from_child
 from saddlescope.storage.netcdf_reader_process import convert
 from saddlescope.sweeps import Folder, Workers, grid, sweep
-from saddlescope.sweeps.file import read_sweep
 from saddlescope.sweeps.plan import read_plan
 from saddlescope.training import every, train
 from saddlescope.training.checkpoint import read_checkpoint, write_checkpoint

@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from saddlescope.report.paper import numbers_in
 from saddlescope.report.record import recorded
-from saddlescope.workflows.find import find, keys
+from saddlescope.workflows.find import experiment_keys as keys
+from saddlescope.workflows.find import find_experiment as find
 
 ROOT = Path(__file__).parents[1]
 KINDS = ("holds", "partly", "does not hold", "cannot tell", "not tested", "not yet run")
@@ -56,8 +56,9 @@ class Page:
         return {row[1].strip(): Sentence(row[2].strip(), found(row[4]), row[4]) for row in rows}
 
     def numbers(self, where):
-        """The sentences that a claim names."""
-        return {number for number in numbers_in(where) if number.startswith(self.letter)}
+        """The sentences that a claim names; "S2–S4" names three."""
+        spans = re.findall(rf"{self.letter}(\d+)(?:–{self.letter}(\d+))?", where)
+        return {f"{self.letter}{n}" for a, b in spans for n in range(int(a), int(b or a) + 1)}
 
     def claimed(self, key):
         return {number for c in find(key).claims for number in self.numbers(c.where)}

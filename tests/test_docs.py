@@ -14,13 +14,13 @@ from statistics import median
 
 import pytest
 from paper_pages import PAGES, between, table
+from saddlescope.sweeps.file import read_sweep
 
 from saddlescope.papers.valleys._protocol import Name
 from saddlescope.report.ledger import ledger, tallies
 from saddlescope.report.paper import read_paper
 from saddlescope.sweeps.board import duration
-from saddlescope.sweeps.file import read_sweep
-from saddlescope.workflows.find import find, keys
+from saddlescope.workflows.find import experiment_keys, find_experiment
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -64,12 +64,12 @@ def test_readme_counts_the_verdicts_on_a_paper(page):
 
 def test_ledger_and_its_tallies_are_the_record():
     found = between((ROOT / "docs" / "ledger.md").read_text(), "ledger")
-    assert found == ledger(keys()), "run `python tests/test_docs.py`"
+    assert found == ledger(experiment_keys()), "run `python tests/test_docs.py`"
     assert between(README, "tallies") == tallies(titles()), "run `python tests/test_docs.py`"
 
 
 def titles():
-    return {key: find(key).title for key in keys()}
+    return {key: find_experiment(key).title for key in experiment_keys()}
 
 
 def test_the_stored_sentences_of_papers_are_those_of_the_docs():
@@ -153,7 +153,7 @@ def paper():
 MADE = {"README.md": {"tallies": lambda: tallies(titles()), "speed": lambda: speed()}
         | {page.paper: page.summary for page in PAGES},
         **{f"docs/{page.paper}.md": {"verdicts": page.verdicts, "gallery": page.gallery} for page in PAGES},
-        "docs/ledger.md": {"ledger": lambda: ledger(keys())},
+        "docs/ledger.md": {"ledger": lambda: ledger(experiment_keys())},
         "docs/scaling.md": {"overhead": overhead, "costs": costs, "paper": paper}}  # fmt: skip
 
 
@@ -238,7 +238,7 @@ def test_links_in_the_readme_lead_somewhere():
 
 def test_every_experiment_is_in_the_changelog():
     text = (ROOT / "CHANGELOG.md").read_text()
-    assert not [key for key in keys() if key not in text]
+    assert not [key for key in experiment_keys() if key not in text]
 
 
 if __name__ == "__main__":  # write what is made by code

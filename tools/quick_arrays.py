@@ -15,15 +15,15 @@ SKIPPED = {"cpu_seconds", "wall_seconds", "setting", "hash", "engine"}  # timing
 
 
 def save(folder, keys):
-    from saddlescope.workflows.find import find
-    from saddlescope.workflows.find import keys as all_keys
+    from saddlescope.workflows.find import experiment_keys as all_keys
+    from saddlescope.workflows.find import find_experiment
 
     Path(folder).mkdir(parents=True, exist_ok=True)
     for key in keys or all_keys():
         path = Path(folder) / f"{key}.npz"
         if path.exists():
             continue
-        experiment = find(key)
+        experiment = find_experiment(key)
         results = experiment.run(experiment.quick, quiet=True)
         np.savez_compressed(path, **arrays_of(results))
         print(key, flush=True)

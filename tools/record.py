@@ -11,11 +11,10 @@ import argparse
 import shutil
 from pathlib import Path
 
-from saddlescope.papers.valleys._protocol import Name
-from saddlescope.papers.valleys._run_folder import train_to_folder
 from saddlescope.storage.result_folder import folder_of
-from saddlescope.workflows.find import matching
+from saddlescope.workflows.find import matching_keys
 from saddlescope.workflows.run_experiment import judge_folder, run_to_folder
+from saddlescope.workflows.train_run import find_run, train_to_folder
 
 ROOT = Path(__file__).parents[1]
 PAPERS = ROOT / "src" / "saddlescope" / "papers"
@@ -46,7 +45,7 @@ def keep(key, scale, folder):
 
 def record_train(out):
     """The README's figure of one run."""
-    folder, _, _ = train_to_folder(Name.parse("f3_N768_bs8_L2").setting(rank=10), out)
+    folder, _, _ = train_to_folder(find_run("f3_N768_bs8_L2", {}), out)
     shutil.copy(folder / "figure.png", ROOT / "docs" / "train.png")
 
 
@@ -58,7 +57,7 @@ def main():
     parser.add_argument("--judge", action="store_true")
     parser.add_argument("--out", type=Path, default=ROOT / "saddlescope-results")
     options = parser.parse_args()
-    for key in [k for given in options.keys for k in matching(given)]:
+    for key in [k for given in options.keys for k in matching_keys(given)]:
         for scale in (options.scale,) if options.scale else ("quick", "full"):
             record(key, scale, options.out, options.workers, options.judge)
     if options.keys == ["all"]:

@@ -8,7 +8,8 @@ import pytest
 from saddlescope.claims import judge
 from saddlescope.figures import style
 from saddlescope.report.record import differences, recorded
-from saddlescope.workflows.find import find, keys
+from saddlescope.workflows.find import experiment_keys as keys
+from saddlescope.workflows.find import find_experiment as find
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,9 +9,9 @@ from saddlescope.optimisers import GradientDescent, HalveOnStagnation, LearningR
 from saddlescope.papers.valleys._protocol import valleys
 from saddlescope.setting import Setting
 from saddlescope.sweeps import MeasureJob
-from saddlescope.sweeps.file import read_sweep, sweep_name
 from saddlescope.tasks import cosine_sum
 from saddlescope.training import every, log_spaced, on_cut
+from saddlescope.workflows.sweep_file import read_sweep, sweep_name
 
 PROTOCOL = """
 title = "small"
@@ -121,7 +121,7 @@ BAD = {
     "nothing": ("", "must say what is run"),
     "two bases": ('protocol = "valleys"\nexperiment = "x"', "one of experiment, protocol, setting"),
     "unknown key": ('protocl = "valleys"', r"no key 'protocl'.*Did you mean 'protocol'\?"),
-    "unknown protocol": ('protocol = "valley"', "the protocols are valleys"),
+    "unknown protocol": ('protocol = "valley"', "The protocols are valleys; got 'valley'"),
     "unknown axis": (PROTOCOL.replace("rank", "rnk"), r"no axis 'rnk'.*Did you mean 'rank'\?"),
     "needed axis": (PROTOCOL.replace("factor = 1\n", ""), "needs a value for factor"),
     "unknown observable": (PROTOCOL.replace("TestError", "TestErrr"), r"'TestErrr'. Did you mean 'TestError'\?"),
@@ -134,12 +134,14 @@ BAD = {
     "empty filter": (PROTOCOL.replace("bs <= N", "bs > 99"), "leaves nothing to run"),
     "filter of a number": (PROTOCOL.replace('"bs <= N"', "3"), "`where` of .* is a text"),
     "unknown class": (SETTING.replace("HalveOnStagnation", "HalfOnStagnation"), "Did you mean 'HalveOnStagnation'"),
+    "class of one's own": (SETTING.replace("HalveOnStagnation", "MySchedule"), r"--import FILE.*saddlescope\.sweep\("),
+    "own experiment": ('experiment = "my_experiment.py"', "is known after `--import FILE`"),
     "foreign class": (SETTING.replace("HalveOnStagnation", "os.system"), "none is called 'os.system'"),
     "unknown field": (SETTING.replace("clip", "clap"), r"no field 'clap'.*Did you mean 'clip'\?"),
     "unknown path": (SETTING.replace('"net.rank"', '"nte.rank"'), r"no table 'nte'.*Did you mean 'net'\?"),
     "a setting that cannot be": (SETTING.replace("batch = 4", "batch = 64"), "between 1 and the task's 32 samples"),
     "a table for an axis": (PROTOCOL.replace("rank = 3", "rank = {a = 1}"), "must be numbers or names"),
-    "unknown experiment": ('experiment = "simplicity.fig1z"', "No experiment is called"),
+    "unknown experiment": ('experiment = "simplicity.fig1z"', "is not one experiment. Did you mean"),
     "experiment with observables": ('experiment = "simplicity.fig1d"\nobserve = []', "says itself"),
     "a whole paper": ('experiment = "simplicity"', "is not one experiment"),
     "axes that are no table": (PROTOCOL.split("[axes]")[0] + "axes = 3", "must be a table of axes"),

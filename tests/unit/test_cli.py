@@ -34,7 +34,13 @@ def test_help_is_quick_in_cpu_time():
 BAD = {
     "unknown key": (["run", "simplicty.fig1b"], "Did you mean 'simplicity.fig1b'?"),
     "unknown paper": (["run", "valley"], "Did you mean 'valleys'?"),
-    "misspelt axis": (["run", "simplicity.fig1b", "--axis", "sede=0..3"], "has no axis 'sede'"),
+    "in two papers": (["run", "fig4"], "Did you mean 'simplicity.fig4' or 'valleys.fig4'?"),
+    "misspelt axis": (
+        ["run", "simplicity.fig1b", "--axis", "seeds=0..3"],
+        "simplicity.fig1b has no axis 'seeds'. Its axes are target, data, seed. Did you mean 'seed'?",
+    ),
+    "list nothing": (["list", "simplicity", "--search", "no such words"], "No experiment matches 'no such words'"),
+    "list an empty folder": (["list", "."], ". holds no experiment and no result"),
     "axis without values": (["run", "simplicity.fig1b", "--axis", "seed"], "name=values"),
     "range backwards": (["run", "simplicity.fig1b", "--axis", "seed=4..0"], "goes upwards"),
     "no seeds": (["run", "simplicity.fig1d", "--seeds", "0"], "must be a positive number"),
@@ -80,8 +86,10 @@ def test_run_writes_everything_and_show_reads_it(saddlescope, tmp_path):
     assert "holds: The loss drops exactly twice." in out
     status, out, _ = saddlescope("show", folder)
     assert status == 0
-    for word in ("drops over all 2 runs: 2 in 2 runs", "clean", "verdicts:", '"init_seed": 0'):
+    for word in ("drops over all 2 runs: 2 in 2 runs", "clean", "verdicts:", "figure.png", "index.html"):
         assert word in out
+    assert '"init_seed"' not in out
+    assert '"init_seed": 0' in saddlescope("show", folder, "--setting")[1]
     status, out, _ = saddlescope("list", "--out", "here")
     assert "4 of 4 claims hold (yours, quick, 2 runs)" in out
     assert "simplicity.thm1" in out
@@ -114,8 +122,10 @@ def test_version(saddlescope):
 def test_show_a_key(saddlescope):
     status, out, _ = saddlescope("show", "simplicity.fig1b")
     assert status == 0
-    assert "tasks.linear_teacher.LinearTeacher" in out
-    assert "recorded verdicts (full):" in out
+    assert "target = identity, diagonal; data = population, draw; seed = 0, 1, … 19 (20)" in out
+    assert "recorded verdicts (full, 80 runs):" in out
+    assert "LinearTeacher" not in out
+    assert "tasks.linear_teacher.LinearTeacher" in saddlescope("show", "simplicity.fig1b", "--setting")[1]
 
 
 def test_stages_of_a_file_and_of_a_stored_run(saddlescope, tmp_path, stored):
@@ -158,7 +168,54 @@ def test_ctrl_c_is_a_sentence_too(saddlescope, monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(folder, "find", stop)
+    monkeypatch.setattr(folder, "find_experiment", stop)
     status, _, err = saddlescope("run", "simplicity.fig1d", "--quick")
     assert status == 130
     assert "stopped" in err
+
+
+def test_list_filters_searches_and_prints_json(saddlescope):
+    _, out, _ = saddlescope("list", "simplicity")
+    assert "simplicity.fig1b" in out
+    assert "valleys." not in out
+    _, out, _ = saddlescope("list", "--search", "TWO DIRECTIONS")
+    assert [line.split()[0] for line in out.splitlines() if line[0] != " "] == ["simplicity.fig1b"]
+    _, out, _ = saddlescope("list", "simplicity.fig1b", "--json")
+    (found,) = json.loads(out)
+    assert found["source"] == "Fig. 1B"
+    assert found["cpu_seconds"]["full"] > 0
+    assert json.loads(saddlescope("list", "--search", "no such words", "--json")[1]) == []
+
+
+@pytest.mark.parametrize("columns", [40, 72, 100])
+def test_list_wraps_to_the_terminal(saddlescope, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    _, out, _ = saddlescope("list")
+    assert max(map(len, out.splitlines())) <= columns
+    assert "claims hold" in " ".join(out.split())
+
+
+def test_what_a_file_says_is_what_its_experiment_is():
+    """Titles, places and axes are read from the text of a file; importing it must give the same."""
+    from saddlescope.report.catalogue import entry_of_key
+    from saddlescope.report.source_file import read_source
+    from saddlescope.workflows.find import experiment_keys, find_experiment
+
+    texts = 0
+    for key in experiment_keys():
+        said, experiment = read_source(entry_of_key(key).file), find_experiment(key)
+        assert (said.title, said.source) == (experiment.title, experiment.source)
+        assert said.trains == (experiment.setting is not None)
+        for scale in ("full", "quick"):
+            for axis, values in getattr(experiment, scale).items():
+                found = said.axes[scale][axis]
+                texts += isinstance(found, str)
+                assert isinstance(found, str) or found == list(values), (key, scale, axis)
+    assert texts <= 3, "most axes are understood, not shown as text"
+
+
+@pytest.mark.parametrize("words", [("list",), ("list", "--json"), ("show", "simplicity.fig1b"), ("run", "nosuch")])
+def test_it_answers_without_jax(tmp_path, words):
+    code = "import sys; from saddlescope.cli import main\ntry: main()\nfinally: print('jax' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, cwd=tmp_path)
+    assert done.stdout.splitlines()[-1] == "False"

@@ -7,11 +7,11 @@ import pytest
 
 from saddlescope.sweeps.axes import parse_axes
 from saddlescope.workflows.describe import describe_experiment, describe_run
-from saddlescope.workflows.find import find
+from saddlescope.workflows.find import find_experiment
 
 
 def test_caption_and_notes_are_the_docstring_of_the_experiment_s_file():
-    found = describe_experiment(find("simplicity.fig1b"), "full")
+    found = describe_experiment(find_experiment("simplicity.fig1b"), "full")
     assert found["caption"].startswith("Simplicity paper, Fig. 1B: a two-layer linear network")
     assert "\n" not in found["caption"]
     assert found["notes"].startswith("W* is not given in the paper")
@@ -20,7 +20,7 @@ def test_caption_and_notes_are_the_docstring_of_the_experiment_s_file():
 
 
 def test_an_experiment_of_no_module_has_no_caption():
-    assert describe_experiment(CopyOf(find("simplicity.fig1d")), "quick")["caption"] == ""
+    assert describe_experiment(CopyOf(find_experiment("simplicity.fig1d")), "quick")["caption"] == ""
 
 
 class CopyOf:

@@ -49,7 +49,7 @@ def tables(results):
 def made(**more):
     axes = dict(steps=(5, 10), lr=(0.01, 1e6))
     options = dict(
-        title="T", where="W", full=axes, quick=axes, draw=draw, setting=setting, observe=(FullLoss(),),
+        title="T", source="W", full=axes, quick=axes, draw=draw, setting=setting, observe=(FullLoss(),),
         claims=(Claim("falls", "ours", mostly(lambda m, _: m.fall > 0, lambda r: "said")),), digest=digest,
         tables=tables,
     )  # fmt: skip
@@ -69,7 +69,7 @@ def test_a_digest_is_kept_instead_of_the_curves():
 
 def test_points_are_left_out_and_save_times_may_depend_on_them():
     experiment = made(
-        where="steps > 5 and lr < 1", digest=None, draw=lambda r: None, tables=None,
+        where="steps > 5 and lr < 1", draw=lambda r: None, tables=None,
         save_at=lambda steps, lr: every(steps // 5, steps),
     )  # fmt: skip
     results = experiment.run(experiment.full, quiet=True)

@@ -1,11 +1,11 @@
 """Names of runs, how runs end, and `saddlescope train` as a user meets it."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +18,7 @@ from saddlescope.papers.valleys._protocol import Name
 from saddlescope.storage import result_folder as store
 
 WORDS = ["f1_N32_bs4_L1", "--rank", "3", "--width", "24", "--epochs", "30"]
+FILES = {"results.nc", "figure.png", "figure.pdf", "summary.json", "manifest.json", "index.html", "runs.csv"}
 KEYS = {"name", "rank", "seed", "init", "engine", "test_mse", "train_loss", "min_loss", "epochs", "cuts", "outcome",
         "failure", "cpu_seconds"}  # fmt: skip
 
@@ -87,19 +88,15 @@ def test_kinds_of_failure():
 
 def test_train_writes_results_and_says_how_it_ended(saddlescope):
     status, out, err = saddlescope("train", *WORDS, "--seed", "2")
-    assert (status, err) == (0, "")
+    assert status == 0, err
     assert "rank 3, uniform, seed 2" in out
     assert "30 epochs" in out
-    folder = out.splitlines()[-1].removeprefix("results and figure: ")
-    assert {p.name for p in os.scandir(folder)} >= {
-        "results.nc",
-        "figure.png",
-        "figure.pdf",
-        "summary.json",
-        "manifest.json",
-    }
+    folder = Path(out.splitlines()[-1].removeprefix("page: ")).parent
+    assert {p.name for p in folder.iterdir()} >= FILES
+    assert not (folder / "checkpoint.npz").exists()
     assert store.load_results(folder).measured["loss"].shape == (1, 30)
     assert saddlescope("show", folder)[0] == 0
+    assert folder.name in (folder.parent / "index.html").read_text()
 
 
 def test_train_prints_one_json_object_with_the_promised_keys(saddlescope):
@@ -107,7 +104,7 @@ def test_train_prints_one_json_object_with_the_promised_keys(saddlescope):
     found = json.loads(out)
     assert status == 0
     assert set(found) >= KEYS
-    assert (found["name"], found["rank"], found["init"], found["engine"]) == ("f1_N32_bs4_L1", 3, "Gaussian", "jax")
+    assert (found["name"], found["rank"], found["init"], found["engine"]) == ("f1_N32_bs4_L1", 3, "gaussian", "jax")
     assert found["epochs"] == 30
 
 
@@ -125,6 +122,15 @@ BAD = {
     "rank above width": (["f1_N32_bs4_L1", "--rank", "30", "--width", "20"], "rank 30 and width 20"),
     "batch above samples": (["f1_N32_bs64_L1"], "between 1 and the task's 32 samples, got 64"),
     "no name": (["f1_N32_bs4"], "such as f3_N768_bs8_L2"),
+    "unknown option": (["f1_N32_bs4_L1", "--rnk", "3"], "has no axis 'rnk'. Its axes are rank, seed"),
+    "option first": (["--rank", "3", "f1_N32_bs4_L1"], "Give what to train first"),
+    "a stray word": (["f1_N32_bs4_L1", "3"], "'3' belongs to no option"),
+    "several seeds": (["f1_N32_bs4_L1", "--axis", "seed=0..4"], "`train` takes one run"),
+    "several points": (["simplicity.fig1b", "--seed", "3"], "--axis target=identity --axis data=population`"),
+    "a paper": (["simplicity"], "takes one experiment"),
+    "nothing trained": (["simplicity.prop5"], "`saddlescope run simplicity.prop5` measures it"),
+    "no axis of an experiment": (["simplicity.fig1d", "--seeds", "3"], "Did you mean 'seed'?"),
+    "no file": (["setting.toml"], "There is no sweep file setting.toml"),
     "aliasing": (["f9_N32_bs4_L1"], "Nyquist limit of a grid of 32 samples"),
     "no width": (["f1_N32_bs4_L1", "--width", "0", "--rank", "1"], "must be positive whole numbers; got 0"),
     "rate zero": (["f1_N32_bs4_L1", "--lr", "0"], "must be positive and finite; got 0"),
@@ -156,6 +162,50 @@ def test_bad_input_is_one_sentence_and_status_2(saddlescope, name):
     assert "Traceback" not in err
 
 
+SETTING = """
+title = "Two directions"
+observe = ["GradientNorm"]
+[setting]
+task = {class = "LinearTeacher", matrix = [[1, 0], [0, 1]], covariance = [[1, 0], [0, 4]]}
+net = {class = "linear_units", units = 8, scale = 1e-3}
+optimiser = {class = "GradientDescent", lr = 0.05}
+steps = 200
+"""
+
+
+def test_train_takes_a_setting_file(saddlescope, tmp_path):
+    (tmp_path / "mine.toml").write_text(SETTING)
+    status, out, err = saddlescope("train", "mine.toml", "--seed", "3", "--net.units=5", "--json")
+    assert status == 0, err
+    found = json.loads(out)
+    assert (found["drops"], found["steps"], found["engine"]) == (2, 200, "jax")
+    assert Path(found["folder"]).name.startswith("mine_seed-3_net.units-5_")
+    assert {p.name for p in Path(found["folder"]).iterdir()} >= FILES
+    run = next(iter(store.load_results(found["folder"]).runs()))
+    assert (run.setting.init_seed, run.setting.net.units, run.setting.hash) == (3, 5, found["hash"])
+    assert run.sizes["saved"] > 20, "what is observed without a time for it is read at log-spaced times"
+
+
+def test_a_setting_file_with_a_grid_is_refused_with_the_command_that_runs_it(saddlescope, tmp_path):
+    (tmp_path / "mine.toml").write_text(SETTING + '[axes]\nseed = "0..2"\n')
+    status, _, err = saddlescope("train", "mine.toml", "--axis", "net.units=2,3")
+    assert status == 2
+    assert "mine.toml has 6 here" in err
+    assert "`saddlescope train mine.toml --axis seed=0 --axis net.units=2`" in err
+    assert "`saddlescope sweep mine.toml --axis net.units=2,3`" in err
+
+
+def test_train_takes_one_point_of_an_experiment_with_its_observables_and_theory(saddlescope):
+    words = ["simplicity.fig1b", "--target", "identity", "--axis", "data=population", "--seed", "1"]
+    status, out, err = saddlescope("train", *words)
+    assert status == 0, err
+    assert "2 drops" in out
+    run = next(iter(store.load_results(Path(out.splitlines()[-1].removeprefix("page: ")).parent).runs()))
+    assert {"param_u", "learned_mode", "effective_width"} <= set(run.data_vars)
+    assert run.predicted["plateau_level"].shape == (3,)
+    assert (str(run["target"].values), int(run["seed"])) == ("identity", 1)
+
+
 def test_aliasing_is_allowed_where_asked_for_and_marked(saddlescope):
     _, out, _ = saddlescope(
         "train", "f9_N32_bs4_L1", "--rank", "3", "--width", "24", "--epochs", "3", "--allow-aliasing"
@@ -178,7 +228,7 @@ def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_numbers(saddlescope, tmp_pa
     if started.returncode == 0:
         pytest.skip("this machine finished the run before it could be interrupted")
     assert started.returncode == 130
-    assert "the same command goes on" in err
+    assert "the same command resumes" in err
     assert "Traceback" not in err
     assert out == ""
     (checkpoint,) = tmp_path.glob("cut/*/checkpoint.npz")

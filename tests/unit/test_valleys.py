@@ -8,7 +8,8 @@ from saddlescope.papers.valleys import _adam, _baseline, _escape, _partials, _sy
 from saddlescope.papers.valleys.one_plateau_one_frequency import gains, learned_first, one_to_one
 from saddlescope.results import Results
 from saddlescope.stages.value import Drop
-from saddlescope.workflows.find import find, keys
+from saddlescope.workflows.find import experiment_keys as keys
+from saddlescope.workflows.find import find_experiment as find
 
 
 def test_jumps_and_dips_are_told_apart_with_their_two_sides():

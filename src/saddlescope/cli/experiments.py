@@ -1,6 +1,8 @@
-"""Commands on experiments: list, run, show."""
+"""Commands on experiments: list, run, judge, show, explain."""
 
 import json
+import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -8,41 +10,95 @@ from typing import Annotated
 import typer
 
 from saddlescope.cli.app import OUT, Axis, Out, Quiet, app, fail
-from saddlescope.errors import require
+from saddlescope.cli.own_code import Import, import_all
+from saddlescope.errors import InvalidInput, require
 
 
 @app.command("list")
-def list_(out: Annotated[Path, typer.Option(help="Where `run` wrote its results.")] = Path(OUT)):
-    """List the experiments: title, place in the paper, cost, last stored verdicts.
+def list_(
+    what: Annotated[
+        str, typer.Argument(metavar="PAPER|KEY|FOLDER", help="A paper, one experiment, or a folder of your own.")
+    ] = "all",
+    search: Annotated[str | None, typer.Option(help="Only experiments whose key or title contains this text.")] = None,
+    out: Annotated[Path, typer.Option(help="Where `run` wrote its results.")] = Path(OUT),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
+):
+    """List experiments: title, place in the paper, cost, last verdicts.
 
-    Cost is CPU time of the recorded run. Verdicts are those of your own last run in OUT, else the recorded ones.
+    Cost is the CPU time of the recorded run. Verdicts are those of your own last run in OUT, else the recorded ones. Of
+    a folder, the experiments (.py) and the finished results in it are listed.
+
+    Examples:
+
+      saddlescope list simplicity
+
+      saddlescope list --search plateau
+
+      saddlescope list my_experiments --json
     """
-    from saddlescope.report.overview import overview
-    from saddlescope.workflows.find import find, keys
+    from saddlescope.report.overview import overview, overview_facts, results_in
 
-    known = keys()
-    for key in known:
-        print(overview(key, find(key), out, max(map(len, known)) + 2))
+    entries, folder = entries_for(what), Path(what) if Path(what).is_dir() else None
+    entries = [e for e in entries if search is None or e.matches(search)]
+    stored = results_in(folder) if folder and search is None else []
+    if as_json:
+        print(json.dumps(overview_facts(entries, out), ensure_ascii=False))
+        return
+    require(
+        entries or stored,
+        f"No experiment matches {search!r} in {what}." if search else f"{what} holds no experiment and no result.",
+    )
+    print(*filter(None, [overview(entries, out, columns()), *stored]), sep="\n")
+
+
+def entries_for(what):
+    """The experiments that a word of `list` or `show` names, without importing one."""
+    from saddlescope.report.catalogue import entries_of_folder, entry_of_file, entry_of_key
+    from saddlescope.serialization.own_code import file_of_module
+    from saddlescope.workflows.find import experiment_keys, is_own, matching_keys
+
+    papers = {key.partition(".")[0] for key in experiment_keys()}
+    if Path(what).is_dir() and what not in (*papers, "all"):
+        return entries_of_folder(what)
+    keys = matching_keys(what)
+    own = is_own(keys[0])
+    return [entry_of_file(file_of_module(keys[0]), what)] if own else [entry_of_key(key) for key in keys]
+
+
+def columns() -> int | None:
+    """The width to wrap to; None where the output is a file or another program."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() or "COLUMNS" in os.environ else None
 
 
 @app.command()
 def run(
-    key: Annotated[str, typer.Argument(help="An experiment (simplicity.fig1b), a paper (simplicity), or all.")],
-    quick: Annotated[bool, typer.Option("--quick", help="As few points as still show the effect.")] = False,
+    key: Annotated[
+        str,
+        typer.Argument(metavar="KEY|FILE", help="simplicity.fig1b, a paper (simplicity), all, or my_experiment.py."),
+    ],
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Run a small grid that still shows the effect (seconds to minutes).")
+    ] = False,
     seeds: Annotated[int | None, typer.Option(help="Run seeds 0 … N-1 instead.")] = None,
     axis: Axis = None,
     out: Out = Path(OUT),
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object an experiment.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per experiment.")] = False,
     workers: Annotated[int, typer.Option(help="Worker processes, one thread each.")] = 1,
-    movie: Annotated[bool, typer.Option("--movie", help="Also an animation: mp4 with an encoder, else gif.")] = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Even where OUT holds a result of more runs.")] = False,
+    movie: Annotated[bool, typer.Option("--movie", help="Also make a movie: mp4 with an encoder, else gif.")] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Overwrite an existing result even if it contains more runs.")
+    ] = False,
+    own: Import = None,
     quiet: Quiet = False,
 ):
-    """Run experiments, judge their claims, and write results, figure and page.
+    """Run experiments, judge their claims, write results, figure, page.
+
+    An experiment of your own is a Python file with `experiment = saddlescope.Experiment(...)`; its results go to a
+    folder named after the file.
 
     Exit status: 0 if every verdict is as recorded, 1 if one differs, 2 for bad usage. Runs with other seeds or axes
-    than the recorded ones are judged, but not compared with the record. Stopped by Ctrl-C or killed, the same command
-    goes on from the runs that are done.
+    than the recorded ones, and experiments of your own, are judged but not compared. If a run is interrupted, the same
+    command resumes it; the result is bit-identical.
 
     Examples:
 
@@ -53,29 +109,34 @@ def run(
       saddlescope run simplicity --seeds 5 --workers 2 --out results
 
       saddlescope run simplicity.fig1b --axis target=diagonal --axis seed=0..9
+
+      saddlescope run my_experiment.py --quick
     """
     from saddlescope.report.record import differences
     from saddlescope.sweeps.axes import parse_axes
-    from saddlescope.workflows.find import find, matching
+    from saddlescope.workflows.find import check_axes, find_experiment, is_own, matching_keys
     from saddlescope.workflows.run_experiment import films, run_to_folder, write_contents
 
-    chosen, scale, differs = matching(key), "quick" if quick else "full", []
+    import_all(own)
+    chosen, scale, differs = matching_keys(key), "quick" if quick else "full", []
     axes = parse_axes(axis or [], seeds)
     for name in chosen:  # refuse before the first run, not after the last
-        find(name).check_axes(axes)
-        find(name).require_available({**getattr(find(name), scale), **axes})
-        require(not movie or find(name).movie is not None, f"{name} has no movie; simplicity.fig1 has one.")
+        experiment = find_experiment(name)
+        check_axes(name, experiment, axes)
+        experiment.require_available({**getattr(experiment, scale), **axes})
+        require(not movie or experiment.movie is not None, f"{name} has no movie; simplicity.fig1 has one.")
     for name in chosen:
         try:
             folder, verdicts = run_to_folder(name, scale, axes, out, workers, quiet, movie, replace)
         except KeyboardInterrupt:
-            fail("stopped; the same command goes on from the runs that are done.", 130)
-        differs += (found := [] if axes else differences(name, scale, verdicts))
+            fail("stopped; the same command resumes from the runs that are done.", 130)
+        compared = not axes and not is_own(name)
+        differs += (found := differences(name, scale, verdicts) if compared else [])
         if as_json:
             shown = [{"sentence": v.sentence, "where": v.where, "holds": v.holds, "verdict": v.word,
                       "evidence": v.evidence, "runs": v.runs, "not_finite": v.not_finite}
                      for v in verdicts]  # fmt: skip
-            same = None if axes else not found
+            same = not found if compared else None
             print(json.dumps({"key": name, "scale": scale, "folder": str(folder), "as_recorded": same,
                               "verdicts": shown}))  # fmt: skip
         else:
@@ -86,7 +147,7 @@ def run(
 
 
 def tell(key, scale, folder, verdicts):
-    from saddlescope.workflows.find import find
+    from saddlescope.workflows.find import find_experiment as find
 
     print(f"{key} ({scale}): {find(key).title}", *(f"  {v}" for v in verdicts), sep="\n")
     if untested := len(find(key).claims) - len(verdicts):
@@ -102,61 +163,106 @@ def end(differs):
 
 
 @app.command()
-def explain(
-    folder: Annotated[Path, typer.Argument(help="A folder that `run` wrote, of runs whose weights were kept.")],
-    number: Annotated[int, typer.Option("--run", help="Which run, counted from 0.")] = 0,
-):
-    """Say of each plateau of a run what it is: effective width, nearest saddle, its level, when it ends.
-
-    Examples:
-
-      saddlescope explain saddlescope-results/simplicity.fig1 --run 40
-    """
-    from saddlescope.explanations import explain as explained
-    from saddlescope.storage.result_folder import load_results
-
-    print(explained(load_results(folder), number).text(), end="")
-
-
-@app.command()
 def judge(
     folders: Annotated[list[Path], typer.Argument(help="Folders that `run` wrote.")],
+    experiment: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The file of your own experiment, where it was moved.")
+    ] = None,
+    own: Import = None,
 ):
-    """Judge stored results anew: verdicts, tables, figure and page, without training.
+    """Judge the claims on stored results again, without training.
 
-    For results of an older version, or after a claim of your own was changed. Exit status as of `run`.
+    Verdicts, tables, figure and page are written again: for results of an older version, or after you changed a claim
+    of your own. The exit status is that of `run`.
 
     Examples:
 
       saddlescope judge saddlescope-results/valleys.fig6
+
+      saddlescope judge saddlescope-results/my_experiment --experiment moved/my_experiment.py
     """
     from saddlescope.report.record import differences
+    from saddlescope.workflows.find import is_own
     from saddlescope.workflows.run_experiment import judge_folder, write_contents
 
+    import_all(own)
     differs = []
     for folder in folders:
         folder = folder.parent if folder.is_file() else folder
-        key, scale, whole, verdicts = judge_folder(folder)
+        key, scale, whole, verdicts = judge_folder(folder, experiment)
         tell(key, scale, folder, verdicts)
-        differs += differences(key, scale, verdicts) if whole else []
+        differs += differences(key, scale, verdicts) if whole and not is_own(key) else []
         write_contents(folder.parent)
     end(differs)
 
 
 @app.command()
 def show(
-    what: Annotated[str, typer.Argument(help="An experiment's key, or a results file or folder.")],
+    what: Annotated[str, typer.Argument(help="An experiment's key or file, or a results file or folder.")],
     out: Annotated[Path, typer.Option(help="Where `run` wrote its results.")] = Path(OUT),
+    setting: Annotated[bool, typer.Option("--setting", help="Also print the first setting in full, as JSON.")] = False,
+    own: Import = None,
 ):
-    """Show an experiment's settings, stages and verdicts, or those of a stored result.
+    """Show an experiment or a stored result.
+
+    What it is, where its figure and page are, its verdicts, and the stages of the first runs.
 
     Examples:
 
       saddlescope show simplicity.fig1b
 
+      saddlescope show simplicity.fig1b --setting
+
       saddlescope show saddlescope-results/simplicity.fig1b
     """
-    from saddlescope.report.overview import describe_key, describe_stored
+    from saddlescope.report.overview import describe_stored
 
-    stored = Path(what).exists() or "/" in what or what.endswith(".nc")
-    print(describe_stored(what) if stored else describe_key(what, out))
+    import_all(own)
+    is_stored = not what.endswith(".py") and (Path(what).exists() or "/" in what or what.endswith(".nc"))
+    print(describe_stored(what, setting) if is_stored else describe_key(what, out, setting))
+
+
+def describe_key(what, out, setting) -> str:
+    """An experiment from its file; only its first setting is made by importing it."""
+    from saddlescope.report.overview import describe_experiment
+    from saddlescope.report.source_file import read_source
+    from saddlescope.workflows.find import one_key
+
+    key = one_key(what, "show")
+    (entry,) = entries_for(what)
+    text = describe_experiment(entry, read_source(entry.file), out)
+    return f"{text}\n{first_setting(key)}" if setting else text
+
+
+def first_setting(key) -> str:
+    from saddlescope.workflows.find import find_experiment
+
+    experiment = find_experiment(key)
+    if experiment.setting is None:
+        raise InvalidInput(f"{key} trains nothing, so that it has no setting.")
+    point = experiment.plan(experiment.full).points[0]
+    return f"first setting:\n{experiment.setting(**point)}"
+
+
+@app.command()
+def explain(
+    folder: Annotated[Path, typer.Argument(help="Result folder of an experiment that saves weights (`Parameters()`).")],
+    number: Annotated[int, typer.Option("--run", help="Which run, counted from 0.")] = 0,
+    own: Import = None,
+):
+    """Explain each plateau of a run.
+
+    Its effective width, the nearest saddle, that saddle's level, and when the plateau ends. A result with
+    nets of your own needs their code: `--import my_nets.py`.
+
+    Examples:
+
+      saddlescope explain saddlescope-results/simplicity.fig1 --run 40
+
+      saddlescope explain saddlescope-results/my_experiment --import my_experiment.py
+    """
+    from saddlescope.explanations import explain as explained
+    from saddlescope.storage.result_folder import load_results
+
+    import_all(own)
+    print(explained(load_results(folder), number).text(), end="")

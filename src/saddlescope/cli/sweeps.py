@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from saddlescope.cli.app import OUT, Axis, Quiet, app, fail
+from saddlescope.cli.own_code import Import, import_all
 from saddlescope.errors import require
 
 Where = Annotated[str | None, typer.Option(help='Only these points: "factor == 1 and bs <= 4".')]
@@ -29,6 +30,7 @@ def sweep(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and what it costs.")] = False,
     failed: Annotated[bool, typer.Option("--failed", help="Do what had failed, and only that.")] = False,
     max_failures: Annotated[int | None, typer.Option(help="Stop after so many failures.")] = None,
+    own: Import = None,
     quiet: Quiet = False,
 ):
     """Train every point of a grid, in processes or on a cluster; never lose a finished run.
@@ -55,11 +57,13 @@ def sweep(
     require(not (cluster and workers), "Give `--workers` or `--cluster`, not both: a cluster has its own.")
     require(workers is None or workers > 0, f"`--workers` must be a positive number, got {workers}.")
     hands = cores() if workers is None else workers
+    import_all(own)
     plan, folder = plan_of(what, axis or [], where, "quick" if quick else "full", out)
     if dry_run:
         print(estimate(plan, folder, hands))
         return
-    options = [w for a in axis or () for w in ("--axis", a)] + (["--where", where] if where else [])
+    options = [w for name in own or () for w in ("--import", name)]
+    options += [w for a in axis or () for w in ("--axis", a)] + (["--where", where] if where else [])
     options += ["--quick"] * quick + (["--workers", str(workers)] if workers else [])
     options += ["--cluster", cluster] if cluster else []
     again = shlex.join(["saddlescope", "sweep", what, *options, "--out", str(folder), "--failed"])

@@ -1,18 +1,13 @@
 """The record: verdicts that a release stands by, kept beside each paper's experiments, quick and full."""
 
-import json
-from importlib import resources
-
 from saddlescope.claims import Verdict
+from saddlescope.report.catalogue import read_record
 
 
 def recorded(key: str, scale: str) -> tuple[tuple[Verdict, ...], dict] | None:
     """The recorded verdicts of an experiment at a scale, and what is said about them; None where there are none."""
-    paper, _, name = key.partition(".")
-    file = resources.files(f"saddlescope.papers.{paper}") / "verdicts" / f"{name}.{scale}.json"
-    if not file.is_file():
+    if (about := read_record(key, scale)) is None:
         return None
-    about = json.loads(file.read_text())
     return tuple(Verdict(**v) for v in about.pop("claims")), about
 
 

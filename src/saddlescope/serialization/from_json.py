@@ -32,7 +32,9 @@ def build_part(data, arrays):
     known = {path_of(c): c for c in subclasses(Part)}
     name = data["class"]
     if not isinstance(name, str) or name not in known:
-        raise InvalidInput(f"No imported class is named {name!r}; import the module that defines it first.")
+        raise InvalidInput(
+            f"No imported class is named {name!r}; import the module that defines it first (on the command line: `--import FILE`)."
+        )
     cls = known[name]
     fields = [f.name for f in dataclasses.fields(cls)]
     given = {k: v for k, v in data.items() if k not in ("class", "source")}
@@ -60,7 +62,9 @@ def find_function(data):
     found = getattr(sys.modules.get(module), name, None)
     python = module.partition(".")[0] in sys.stdlib_module_names  # a file must not choose what of it is called
     if python or not isinstance(found, types.FunctionType):
-        raise InvalidInput(f"No imported function is named {data['function']!r}; import its module first.")
+        raise InvalidInput(
+            f"No imported function is named {data['function']!r}; import its module first (on the command line: `--import FILE`)."
+        )
     if function_form(found) != data:
         raise InvalidInput(
             f"The source of {data['function']} has changed since this was stored; the numbers may differ."

@@ -28,7 +28,7 @@ from saddlescope.storage.result_folder import (
 )  # fmt: skip
 from saddlescope.tables import WAYS, runs_table
 from saddlescope.workflows.describe import describe_experiment, describe_run
-from saddlescope.workflows.find import find, matching
+from saddlescope.workflows.find import check_axes, find_again, find_experiment, own_file
 
 KEPT = ("command", "date", "processor")  # of the runs, which a judgement leaves alone
 UNDER_WAY = ".runs"  # what an experiment has done so far; it goes on from there, and they go when it is finished
@@ -51,8 +51,8 @@ def write_tables(folder, results, tables):
 def run_to_folder(key, scale, axes, out, workers=1, quiet=False, movie=False, replace=False):
     """Run one experiment into out/key (or out/key.quick); the folder and the verdicts. `axes` replace the scale's.
     A finished result of more runs is replaced only if `replace` says so."""
-    experiment = find(key)
-    experiment.check_axes(axes)
+    experiment = find_experiment(key)
+    check_axes(key, experiment, axes)
     folder = folder_of(out, key, scale)
     make_folder(folder)  # a place that cannot be written to is found out before the runs
     if not replace:
@@ -62,7 +62,7 @@ def run_to_folder(key, scale, axes, out, workers=1, quiet=False, movie=False, re
     trained, own = trained_seconds(results), time.process_time() - cpu
     about = {
         "key": key, "scale": scale, "title": experiment.title, "where": experiment.source,
-        "runs": results.measured.sizes["run"], "wall_seconds": time.perf_counter() - wall,
+        "file": own_file(key), "runs": results.measured.sizes["run"], "wall_seconds": time.perf_counter() - wall,
         "cpu_seconds": own + trained if workers > 1 else max(own, trained),  # of runs done before a stop as well
     }  # fmt: skip
     about |= describe_run(key, scale, axes)
@@ -95,9 +95,9 @@ def trained_seconds(results) -> float:
     return sum(float(part.cpu_seconds.sum()) for part in parts if "cpu_seconds" in part)
 
 
-def judge_folder(folder):
-    """Judge stored results anew, with the claims, figure and tables of this version; nothing is trained. The key, the
-    scale, whether it is the whole of it, and the verdicts."""
+def judge_folder(folder, experiment=None):
+    """Judge stored results again, with the claims, figure and tables of this version; nothing is trained. The key, the
+    scale, whether it is the whole of it, and the verdicts. `experiment` names a file that was moved since."""
     folder = Path(folder)
     require(
         (folder / RESULTS).is_file(), f"{folder} holds no {RESULTS}: give a folder in which `saddlescope run` was done."
@@ -105,13 +105,16 @@ def judge_folder(folder):
     results, about = load_results(folder), attributes(folder)
     known = ("key", "scale", "title", "where", "runs", "wall_seconds", "cpu_seconds")
     require(set(known) <= set(about), f"{folder} is no result of an experiment: `saddlescope run` makes one.")
-    key = str(about["key"])
-    require(matching(key) == [key], f"{folder} is a result of {key!r}, which is not one experiment.")
+    key = find_again(folder, about, experiment)
+    found = find_experiment(key)
+    check_axes(key, found, [c for c in results.measured.coords if results.measured[c].dims == ("run",)])
+    about |= {"key": key, "file": own_file(key)}
     about["cpu_seconds"] = max(about["cpu_seconds"], trained_seconds(results))
     for table in folder.glob("table_*"):
         table.unlink()
-    verdicts = write_report(folder, key, find(key), results, {n: about[n] for n in (*known, *KEPT) if n in about})
-    return key, about["scale"], is_whole(find(key), about["scale"], results), verdicts
+    kept = {name: about[name] for name in (*known, "file", *KEPT) if name in about}
+    verdicts = write_report(folder, key, found, results, kept)
+    return key, about["scale"], is_whole(found, about["scale"], results), verdicts
 
 
 def is_whole(experiment, scale, results) -> bool:

@@ -11,11 +11,12 @@ from saddlescope.sweeps.axes import parse_axes, spelled
 from saddlescope.sweeps.board import duration
 from saddlescope.sweeps.cluster import cluster_executor
 from saddlescope.sweeps.cost import seconds_for
-from saddlescope.sweeps.file import is_sweep_file, read_sweep, sweep_name
 from saddlescope.sweeps.running import check_axes, check_storable, processes
 from saddlescope.sweeps.scheduler import Tally, conduct
 from saddlescope.training.driver import Run
-from saddlescope.workflows.find import find, matching
+from saddlescope.workflows.find import check_axes as check_axis_names
+from saddlescope.workflows.find import find_experiment, one_key
+from saddlescope.workflows.sweep_file import is_sweep_file, read_sweep, sweep_name
 
 OUT = "saddlescope-results"
 
@@ -27,9 +28,10 @@ def plan_of(what, axis, where, scale, out) -> tuple[Plan, Path]:
         require(scale == "full", "`--quick` is for experiments; a sweep file has its own axes.")
         plan, name = read_sweep(what, axes, where), "" if out is not None else sweep_name(what)
     else:
-        require(matching(what) == [what], f"`sweep` takes one experiment, {what!r} names {len(matching(what))}.")
-        experiment = find(what)
-        plan, name = experiment.plan({**getattr(experiment, scale), **axes}, where), what
+        name = one_key(what, "sweep")
+        experiment = find_experiment(name)
+        check_axis_names(name, experiment, axes)
+        plan = experiment.plan({**getattr(experiment, scale), **axes}, where)
     return plan, Path(out) if out is not None else Path(OUT) / f"{name}.sweep"
 
 

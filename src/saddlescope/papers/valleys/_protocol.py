@@ -4,21 +4,30 @@ A name stands for the paper's whole protocol (App. A.2): Σ_{k ≤ factor} cos(2
 width 1024, descent at rate 0.01 clipped to norm 1, halved on stagnation, stopped below 1e-6 or after 10,000 epochs.
 """
 
-import re
 from dataclasses import astuple, dataclass
 
 from saddlescope.errors import InvalidInput, nearest, require
 from saddlescope.nets import Gaussian, MeanField, MuP, RandomFeatureNet, UniformFanIn, low_rank
 from saddlescope.optimisers import GradientDescent, HalveOnStagnation, LearningRateBelow
+from saddlescope.papers.valleys import RUN_EXAMPLE, RUN_NAME
 from saddlescope.setting import Setting
 from saddlescope.tasks import Cosines, cosine_sum
 
 INITS = {"uniform": UniformFanIn, "gaussian": Gaussian, "mean-field": MeanField, "mup": MuP}
-PATTERN = re.compile(r"f(\d+)_N(\d+)_bs(\d+)_L(\d+)")
 
 
 @dataclass(frozen=True)
 class Name:
+    """The name of a run of the paper.
+
+    **Arguments:**
+
+    - `factor`: how many cosines the target sums.
+    - `samples`: how many points of the grid are trained on.
+    - `batch`: samples per step.
+    - `depth`: how many low-rank blocks the net has.
+    """
+
     factor: int
     samples: int
     batch: int
@@ -29,16 +38,16 @@ class Name:
 
     @staticmethod
     def parse(text: str) -> "Name":
-        found = PATTERN.fullmatch(text)
+        found = RUN_NAME.fullmatch(text)
         if not found:
             raise InvalidInput(
-                f"A run is named by factor, samples, batch and depth, such as f3_N768_bs8_L2; got {text!r}."
+                f"A run is named by factor, samples, batch and depth, such as {RUN_EXAMPLE}; got {text!r}."
             )
         return Name(*map(int, found.groups()))
 
     @staticmethod
     def of(setting: Setting) -> "Name":
-        """The name of a setting: of its task, batch and depth. Rank, width, seed and the rest are told apart."""
+        """The name of a setting, which says its task, batch and depth. Rank, width, seed and the rest are not in it."""
         task, net, batch = setting.task, setting.net, setting.batch
         if not isinstance(task, Cosines) or not isinstance(net, RandomFeatureNet) or batch is None:
             raise InvalidInput("Only minibatch runs of a RandomFeatureNet on a sum of cosines have such a name.")
@@ -60,6 +69,10 @@ class Name:
             stop=LearningRateBelow(1e-6),
             batch=self.batch, epochs=epochs, precision=precision, engine=engine, seed=seed,
         )  # fmt: skip
+
+    def by_options(self, **options) -> Setting:
+        """The setting at options of `saddlescope train`, such as rank=10 and init="gaussian"."""
+        return valleys(self.factor, self.samples, self.batch, self.depth, **options)
 
 
 def valleys(
