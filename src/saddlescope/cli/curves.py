@@ -96,7 +96,7 @@ def stages(
     path = figure or file.with_name(file.name + ".stages.png")
     kinds = (".png", ".pdf", ".svg")
     require(path.suffix.lower() in kinds, f"A figure is .png, .pdf or .svg, got {path.name!r}.")
-    from saddlescope.figures.panels.curve import draw_curve
+    from saddlescope.figures.curve import draw_curve
     from saddlescope.stages import find_stages
     from saddlescope.stages.read_curve import read_curve
     from saddlescope.storage.result_folder import check
