@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from saddlescope.cli.app import OUT, Quiet, app, fail
-from saddlescope.errors import require
+from saddlescope.errors import number_of, require
 
 
 @app.command()
@@ -64,7 +64,8 @@ def train(
     print(f"least epoch loss {shown(summary['min_loss'])}; {summary['status']}")
     if summary["aliased"]:
         print("aliased: the target is faster than its samples can show, and the test error says so")
-    print(f"{summary['epochs']} epochs, {summary['cuts']} cuts, {summary['cpu_seconds']:.1f} s CPU, {setting.engine}")
+    done = f"{number_of(summary['epochs'], 'epoch')}, {number_of(summary['cuts'], 'cut')}"
+    print(f"{done}, {summary['cpu_seconds']:.1f} s CPU, {setting.engine}")
     if summary["stages"]:
         print(find_stages(run["loss"].values))
     print(f"results and figure: {folder}")
@@ -93,7 +94,9 @@ def stages(
 
       saddlescope stages saddlescope-results/simplicity.fig1b --column "loss[3]"
     """
-    path = figure or file.with_name(file.name + ".stages.png")
+    place = file if file.name else file.absolute()  # "" and "." have no name
+    require(place.name, "The folder / holds no curve: give a CSV, NPZ or NetCDF file.")
+    path = figure or place.with_name(place.name + ".stages.png")
     kinds = (".png", ".pdf", ".svg")
     require(path.suffix.lower() in kinds, f"A figure is .png, .pdf or .svg, got {path.name!r}.")
     from saddlescope.figures.curve import draw_curve

