@@ -27,7 +27,7 @@ CANNOT_START = (
 )
 GRACE = 2.5  # seconds for a worker to write a checkpoint before it is killed
 REAP = 20  # seconds to learn how a process has ended
-ENVIRONMENT = threading.Lock()
+STARTING = threading.Lock()  # while a worker starts, our own environment is that of workers
 
 
 class WorkerLost(Exception):
@@ -135,7 +135,7 @@ class Worker:
         self.process = context.Process(target=work_through, args=(theirs,), daemon=True)
         self.ready = False
         try:
-            with ENVIRONMENT, environment_of_workers(), without_ctrl_c():
+            with STARTING, environment_of_workers(), without_ctrl_c():
                 self.process.start()
         except OSError as error:
             raise InvalidInput(f"A worker process cannot be started ({error}).") from None
