@@ -77,7 +77,7 @@ def interrupt(words, folder, after, how="Ctrl-C") -> Ended | None:
     """Stop the command `after` so many seconds; None if it was over by then."""
     process = start(words, folder)
     try:
-        process.communicate(timeout=after)
+        _check_good(process, process.communicate(timeout=after)[1])
         return None
     except subprocess.TimeoutExpired:
         pass
@@ -95,22 +95,39 @@ def interrupt(words, folder, after, how="Ctrl-C") -> Ended | None:
 def _lives_on(group) -> bool:
     """Whether processes of the group are alive two seconds later."""
     end = time.monotonic() + 2
-    while time.monotonic() < end:
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return False
+    while alive := _members(group):
+        if time.monotonic() > end:
+            for pid in alive:
+                os.kill(pid, signal.SIGKILL)
+            return True
         time.sleep(0.05)
-    os.killpg(group, signal.SIGKILL)
-    return True
+    return False
+
+
+def _members(group) -> list[int]:
+    """Processes of the group, but not the dead that nobody has buried yet."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, its_group, *_ = path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        except OSError:
+            continue  # gone meanwhile
+        if int(its_group) == group and state not in "ZX":
+            found.append(int(path.parent.name))
+    return found
 
 
 def finish(words, folder, out="out") -> dict:
     """Run the command to its end; what it stored."""
     process = start(words, folder, out)
     _, errors = process.communicate(timeout=900)
-    assert process.returncode in (0, 1), errors
+    _check_good(process, errors)
     return contents(Path(folder, out))
+
+
+def _check_good(process, errors):
+    assert process.returncode in (0, 1), errors
+    assert "Traceback" not in errors, errors
 
 
 def contents(folder) -> dict:
@@ -122,13 +139,13 @@ def contents(folder) -> dict:
     for path in sorted(folder.rglob("*.npz")):
         with np.load(path, allow_pickle=False) as file:
             for name in file.files:
-                if name not in TIMED and isinstance(file[name], np.ndarray):
+                if not name.endswith(TIMED) and isinstance(file[name], np.ndarray):
                     found[path.relative_to(folder), name] = _bits(file[name])
     return found
 
 
 def _keep(found, path, name, item):
-    if isinstance(item, h5py.Dataset) and name.rpartition("/")[2] not in TIMED:
+    if isinstance(item, h5py.Dataset) and not name.endswith(TIMED):
         found[path.name, name] = _bits(np.asarray(item[()]))
 
 
