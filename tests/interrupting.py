@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,26 +62,26 @@ def start(words, folder, out="out"):
         [sys.executable, "-m", "saddlescope", *words, "--out", out, "--quiet"],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", start_new_session=True,
     )  # fmt: skip
-    while process.poll() is None and not _hears(process.pid, signal.SIGTERM):
+    while process.poll() is None and not _among(process.pid, "SigCgt"):
         time.sleep(0.002)
     return process
 
 
-def _hears(pid, signum) -> bool:
-    """Whether the process handles the signal itself."""
+def _among(pid, kind) -> bool:
+    """Whether SIGTERM is among the signals that the process handles (SigCgt) or ignores (SigIgn)."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
-    mask = next(line.split()[1] for line in status.splitlines() if line.startswith("SigCgt"))
-    return bool(int(mask, 16) >> (signum - 1) & 1)
+    mask = next((line.split()[1] for line in status.splitlines() if line.startswith(kind)), "0")
+    return bool(int(mask, 16) >> (signal.SIGTERM - 1) & 1)
 
 
 def interrupt(words, folder, after, how="Ctrl-C") -> Ended | None:
     """Stop the command `after` so many seconds; None if it was over by then."""
     process = start(words, folder)
-    try:
-        _check_good(process, process.communicate(timeout=after)[1])
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=after)
+    if process.poll() is not None or _among(process.pid, "SigIgn"):  # all is done, only the libraries end
+        _check_good(process, process.communicate()[1])
         return None
-    except subprocess.TimeoutExpired:
-        pass
     began = time.monotonic()
     # A terminal sends Ctrl-C to the whole group; `kill` sends a signal to one process.
     (os.killpg if how == "Ctrl-C" else os.kill)(process.pid, SIGNALS[how])
