@@ -17,8 +17,13 @@ def saddlescope(capsys, monkeypatch, tmp_path):
 
     def call(*words):
         monkeypatch.setattr(sys, "argv", ["saddlescope", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
+        before = {s: signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            with pytest.raises(SystemExit) as ended:
+                cli.main()
+        finally:
+            for s, handler in before.items():
+                signal.signal(s, handler)
         printed = capsys.readouterr()
         return ended.value.code or 0, printed.out, printed.err
 

@@ -4,11 +4,16 @@ from difflib import get_close_matches
 
 
 class InvalidInput(ValueError):
-    """Bad input or bad science, said in one sentence. The command line prints it and exits with status 2."""
+    """Bad input or bad science, said in one sentence. The command line prints it and exits with status 2.
+
+    **Arguments:**
+
+    - the sentence: what was expected, what was given, what to do instead.
+    """
 
 
 def require(condition, sentence):
-    """Raise a InvalidInput with this sentence unless the condition holds."""
+    """Raise an InvalidInput with this sentence unless the condition holds."""
     if not condition:
         raise InvalidInput(sentence)
 
@@ -25,6 +30,12 @@ def reason_of(error) -> str:
 
 
 def nearest(word, words):
-    """A hint such as ` Did you mean 'seed'?`, or nothing where no word is near."""
-    near = get_close_matches(word, list(words), n=1, cutoff=0.5)
-    return f" Did you mean '{near[0]}'?" if near else ""
+    """A hint such as ` Did you mean 'seed'?`, or nothing where no word is near. Of names with dots, all that end so."""
+    words = list(words)
+    near = [w for w in words if w.endswith(f".{word}")] or get_close_matches(word, words, n=1, cutoff=0.5)
+    return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+def number_of(n, noun) -> str:
+    """`1 run`, `2 runs`, `1,000 runs`."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

@@ -1,11 +1,34 @@
-"""Progress of work that lasts: a bar after a second on a terminal, elsewhere a line a minute."""
+"""Progress of work that lasts: a bar after a second on a terminal, elsewhere a line per minute; and whether to stop.
+
+`STOP` is set by whoever handles a signal: the command line, or a worker process. It is never set in a program that
+uses Saddlescope as a library; there Ctrl-C is Python's own KeyboardInterrupt.
+"""
 
 import sys
+import threading
 import time
+
+STOP = threading.Event()  # the command is to end
+LOOPING = threading.Event()  # a loop looks at STOP between two calls: do not raise in the middle of one
+
+
+def raise_if_stopped():
+    """A safe point: here a stop that was asked for, or lost in a callback, is seen."""
+    if STOP.is_set():
+        raise KeyboardInterrupt
 
 
 class Progress:
-    """`with Progress("training", total=3000) as bar: bar(done, "loss 0.1")`. The time left is to the whole budget."""
+    """`with Progress("training", total=3000) as bar: bar(done, "loss 0.1")`.
+
+    The time left is to the whole budget.
+
+    **Arguments:**
+
+    - `title`: what is done, such as "epoch".
+    - `total`: the number of steps of the whole.
+    - `quiet`: show nothing.
+    """
 
     def __init__(self, title, total, quiet=False):
         self.title, self.total = title, total
@@ -21,6 +44,7 @@ class Progress:
             self.bar.stop()
 
     def __call__(self, done, text=""):
+        raise_if_stopped()
         now = time.monotonic()
         if self.quiet or (self.bar is None and now - self.started < 1):
             return
@@ -35,10 +59,12 @@ class Progress:
 
     def _show(self):
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
 
-        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-        bar = Progress(*columns, TextColumn("{task.fields[text]}"), console=Console(stderr=True), transient=True)
+        shown = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+        console = Console(stderr=True)
+        bar = Bar(*shown, TextColumn("{task.fields[text]}"), console=console, transient=True)
         self.task = bar.add_task(self.title, total=self.total, text="")
         bar.start()
         return bar

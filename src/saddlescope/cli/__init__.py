@@ -1,6 +1,5 @@
-"""The command line: `app` and `main`, and the commands by what they are about."""
+"""The command line: `main`. The commands are imported when one is run, so that Ctrl-C is heard from the beginning."""
 
-from saddlescope.cli import experiments, train, stages, sweeps, data  # isort: skip  # the order of `--help`
-from saddlescope.cli.app import app, main
+from saddlescope.cli.entry import main
 
-__all__ = ["app", "data", "experiments", "main", "stages", "sweeps", "train"]
+__all__ = ["main"]

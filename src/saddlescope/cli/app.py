@@ -1,12 +1,9 @@
-"""The command line. Thin: it parses, calls, prints. Heavy imports wait inside the commands, so `--help` is quick."""
+"""The command line is thin: it parses, calls, prints. Heavy imports wait inside the commands: `--help` is quick."""
 
-import sys
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
-
-from saddlescope.errors import InvalidInput
 
 app = typer.Typer(
     name="saddlescope",
@@ -16,6 +13,7 @@ app = typer.Typer(
     "  saddlescope sweep sweep.toml --workers 2",
     rich_markup_mode=None,
     add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
 OUT = "saddlescope-results"
@@ -41,24 +39,14 @@ def main_options(
     pass
 
 
-def main():
-    """Entry point: bad input is one sentence on standard error and exit status 2, never a traceback."""
-    try:
-        status = app(sys.argv[1:] or ["--help"], standalone_mode=False)
-    except typer.TyperException as error:
-        fail(f"{error.format_message().rstrip('.')}; `saddlescope --help` shows what can be given.", 2)
-    except InvalidInput as error:
-        fail(str(error), 2)
-    except OSError as error:
-        where = f" at {error.filename}" if error.filename else ""
-        fail(f"{error.strerror or error}{where}: check that it is there, and may be read and written.", 2)
-    except MemoryError as error:
-        fail(f"this does not fit into memory ({error}); use a smaller width, depth or number of samples.", 2)
-    if status == 130:  # Ctrl-C
-        fail("stopped; what was finished is kept.", 130)
-    sys.exit(status)
+class Ending(SystemExit):
+    """The end of a command that says a sentence. As a SystemExit it passes through every `except Exception`."""
+
+    def __init__(self, sentence, status):
+        super().__init__(status)
+        self.sentence, self.status = sentence, status
 
 
 def fail(sentence, status) -> NoReturn:
-    print(f"saddlescope: {sentence}", file=sys.stderr)
-    sys.exit(status)
+    """End the command: `main` says the sentence and exits with this status."""
+    raise Ending(sentence, status)

@@ -30,7 +30,9 @@ def stages(
 
       saddlescope stages saddlescope-results/simplicity.fig1b --column "loss[3]"
     """
-    path = figure or file.with_name(file.name + ".stages.png")
+    place = file if file.name else file.absolute()  # "" and "." have no name
+    require(place.name, "The folder / holds no curve: give a CSV, NPZ or NetCDF file.")
+    path = figure or place.with_name(place.name + ".stages.png")
     kinds = (".png", ".pdf", ".svg")
     require(path.suffix.lower() in kinds, f"A figure is .png, .pdf or .svg, got {path.name!r}.")
     from saddlescope.figures.curve import draw_curve

@@ -11,6 +11,7 @@ from saddlescope.storage.checked_npz import BROKEN
 
 LOSS_NAMES = ("loss", "train_loss", "training_loss", "train/loss", "mse", "error", "val_loss")
 LARGEST = 1 << 31  # bytes of arrays in an npz
+LARGEST_SPAN = 1e306  # beyond it the axis of a figure overflows
 TIME_NAMES = ("step", "global_step", "iteration", "iter", "epoch", "time")
 
 
@@ -36,7 +37,17 @@ def read_curve(
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise InvalidInput(f"{path.name} is not a kind of file we read: use one of {', '.join(readers)}.")
-    return reader(path, column, time)
+    times, loss, name = reader(path, column, time)
+    _check_finite(loss, f"{name!r} of {path}")
+    return times, loss, name
+
+
+def _check_finite(loss, what):
+    """A curve may end in numbers that are not finite, but has some before; and a figure of it can be scaled."""
+    finite = np.asarray(loss, float)[np.isfinite(loss)]
+    require(finite.size > 0, f"{what} holds no finite number: give a column with a loss curve.")
+    span = float(finite.max()) - float(finite.min())
+    require(span < LARGEST_SPAN, f"{what} spans more than {LARGEST_SPAN:g}: give the loss in other units.")
 
 
 def _chosen(name, names, path):

@@ -38,11 +38,12 @@ def renamed(path):
 
 def created(part, mode):
     """A new file, and the folders it lies in."""
+    new, encoding = mode.replace("w", "x"), None if "b" in mode else "utf-8"
     try:
-        return open(part, mode.replace("w", "x"))
+        return open(part, new, encoding=encoding)
     except FileNotFoundError:
         Path(part).parent.mkdir(parents=True, exist_ok=True)
-        return open(part, mode.replace("w", "x"))
+        return open(part, new, encoding=encoding)
 
 
 def write_bytes(path, data):

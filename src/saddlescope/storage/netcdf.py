@@ -182,7 +182,9 @@ def read_raw(path) -> dict[str, Raw]:
         words = [sys.executable, "-m", "saddlescope.storage.netcdf_reader_process", str(path.resolve()), str(target)]
         limit = PATIENCE[0] + PATIENCE[1] * path.stat().st_size
         try:
-            child = subprocess.run(words, capture_output=True, text=True, timeout=limit, cwd=scratch, env=child_env())
+            child = subprocess.run(
+                words, capture_output=True, encoding="utf-8", timeout=limit, cwd=scratch, env=child_env()
+            )
         except subprocess.TimeoutExpired:
             raise InvalidInput(
                 f"{path} could not be read in {limit:.0f} s: it is damaged, or not a NetCDF file."
@@ -195,9 +197,9 @@ def read_raw(path) -> dict[str, Raw]:
 
 
 def child_env():
-    """The child finds the same packages, wherever they were imported from."""
-    no_plugins = {"HDF5_PLUGIN_PRELOAD": "::"}
-    return os.environ | no_plugins | {"PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path)}
+    """The child finds the same packages, wherever they were imported from, and speaks UTF-8 in every locale."""
+    own = {"HDF5_PLUGIN_PRELOAD": "::", "PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8:replace"}
+    return os.environ | own | {"PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path)}
 
 
 def why(child):

@@ -31,7 +31,7 @@ def git_commit() -> str | None:
     try:
         for call in words:
             found = subprocess.run(
-                ["git", "-C", str(here.parent), *call], capture_output=True, text=True, timeout=10, check=True
+                ["git", "-C", str(here.parent), *call], capture_output=True, encoding="utf-8", timeout=10, check=True
             )
     except (OSError, subprocess.SubprocessError):
         return None

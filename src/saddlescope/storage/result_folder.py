@@ -105,7 +105,7 @@ def load_verdicts(path) -> tuple[tuple[Verdict, ...], dict]:
     """The verdicts and what is said about them."""
     check(Path(path))
     try:
-        record = json.loads(Path(path).read_text())
+        record = json.loads(Path(path).read_text(encoding="utf-8"))
         verdicts = tuple(Verdict(**v) for v in record.pop("claims"))
         require(all(isinstance(v.holds, bool) for v in verdicts), "a verdict is neither true nor false")
         return verdicts, record
@@ -130,7 +130,7 @@ def check(path):
     if not manifest.is_file():
         return
     try:
-        expected = json.loads(manifest.read_text()).get(path.name)
+        expected = json.loads(manifest.read_text(encoding="utf-8")).get(path.name)
     except (ValueError, AttributeError, RecursionError):
         raise InvalidInput(f"{manifest} is damaged, so nothing in its folder can be trusted: run again.") from None
     require(

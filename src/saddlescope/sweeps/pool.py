@@ -14,18 +14,20 @@ import signal
 import threading
 import time
 from concurrent.futures import Executor, Future
+from multiprocessing import resource_tracker
 from multiprocessing.reduction import ForkingPickler
 
 from saddlescope.errors import InvalidInput, require
-from saddlescope.numerics import ONE_THREAD
-from saddlescope.training.interrupt import LOOPING, STOP
+from saddlescope.numerics import ENVIRONMENT
+from saddlescope.progress import LOOPING, STOP
 
 CANNOT_START = (
     "A worker process ended before its first job: it was killed, or started this script again because the script does "
     "not guard its work by `if __name__ == '__main__':`."
 )
-GRACE = 20  # seconds for a worker to write a checkpoint before it is killed
-ENVIRONMENT = threading.Lock()
+GRACE = 2.5  # seconds for a worker to write a checkpoint before it is killed
+REAP = 20  # seconds to learn how a process has ended
+STARTING = threading.Lock()  # while a worker starts, our own environment is that of workers
 
 
 class WorkerLost(Exception):
@@ -79,6 +81,7 @@ class Workers(Executor):
                 worker = self.workers[i] = self.workers[i] or Worker()
                 if self.stopping:
                     raise WorkerLost(None)
+                worker.wait_until_ready()
                 good, value, memory = worker.do(message)
             except BaseException as error:
                 self.drop(i)
@@ -106,20 +109,21 @@ class Workers(Executor):
             thread.join()
 
     def stop(self):
-        """Ask every worker to write its checkpoint and end; then be sure of it."""
+        """Ask every worker to write its checkpoint and end; then be sure of it. One that starts just ends."""
         self.stopping = True
         self.shutdown(wait=False, cancel_futures=True)
-        for worker in self.workers:
-            if worker is not None:
-                worker.process.terminate()
+        for process in self.processes():
+            process.terminate()
         end = time.monotonic() + GRACE
         for thread in self.threads:
             thread.join(max(0.0, end - time.monotonic()))
-        for worker in self.workers:
-            if worker is not None:
-                worker.process.kill()
+        for process in self.processes():
+            process.kill()
         for thread in self.threads:
-            thread.join(1)
+            thread.join(0.5)
+
+    def processes(self):
+        return [worker.process for worker in self.workers if worker is not None]
 
 
 class Worker:
@@ -129,17 +133,21 @@ class Worker:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=work_through, args=(theirs,), daemon=True)
+        self.ready = False
         try:
-            with ENVIRONMENT, one_thread_each():
+            with STARTING, environment_of_workers(), without_ctrl_c():
                 self.process.start()
         except OSError as error:
             raise InvalidInput(f"A worker process cannot be started ({error}).") from None
         finally:
             theirs.close()
+
+    def wait_until_ready(self):
+        """The first message says that the process has started: an unguarded script fails before it."""
         try:
-            self.pipe.recv()
-        except (EOFError, ConnectionError):
-            self.process.join(GRACE)
+            self.ready = self.ready or bool(self.pipe.recv())
+        except (EOFError, OSError):
+            self.process.join(REAP)
             raise InvalidInput(CANNOT_START) from None
 
     def do(self, message):
@@ -148,7 +156,7 @@ class Worker:
             self.pipe.send_bytes(message)
             return self.pipe.recv()
         except (EOFError, OSError):
-            self.process.join(GRACE)
+            self.process.join(REAP)
             raise WorkerLost(self.process.exitcode) from None
 
     def close(self):
@@ -160,16 +168,18 @@ class Worker:
 
 def work_through(pipe):
     """The life of a worker: jobs from the pipe until it closes. Ctrl-C is its parent's to handle."""
-    with contextlib.suppress(EOFError, ConnectionError, KeyboardInterrupt):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, leave)
-        threading.Thread(target=leave_with_parent, daemon=True).start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, leave)
+    threading.Thread(target=leave_with_parent, daemon=True).start()
+    with contextlib.suppress(EOFError, ConnectionError):
         pipe.send("ready")
         while True:
             message = pipe.recv_bytes()
             try:
                 function, args, kwargs = pickle.loads(message)  # of our parent, who is no stranger
                 pipe.send((True, function(*args, **kwargs), memory_in_use()))
+            except KeyboardInterrupt:
+                os._exit(0)  # the checkpoint is written; the end of JAX's own threads may crash
             except Exception as error:  # of the job, or a value that cannot be sent
                 pipe.send((False, sendable(error), memory_in_use()))
 
@@ -184,11 +194,10 @@ def sendable(error):
 
 
 def leave(*_):
-    """As Ctrl-C would: training writes its checkpoint on the way out. Once is enough."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    """Training writes its checkpoint and ends; any other work just ends, for its files are whole or not there."""
     STOP.set()
     if not LOOPING.is_set():
-        raise KeyboardInterrupt
+        os._exit(0)
 
 
 def leave_with_parent():
@@ -201,10 +210,25 @@ def leave_with_parent():
 
 
 @contextlib.contextmanager
-def one_thread_each():
+def without_ctrl_c():
+    """A process started in this block never hears Ctrl-C, not even while it imports: it inherits the mask."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # its start unblocks the signal again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def environment_of_workers():
     """Workers inherit these at their start; a library reads them when it is first imported."""
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ.update(ONE_THREAD)
+    given = ENVIRONMENT
+    before = {name: os.environ.get(name) for name in given}
+    os.environ.update(given)
     try:
         yield
     finally:
@@ -214,7 +238,7 @@ def one_thread_each():
 
 def memory_in_use() -> int:
     try:
-        with open("/proc/self/statm") as file:
+        with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
         return 0  # not Linux: workers are not replaced for their size

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 
 from saddlescope.errors import InvalidInput
+from saddlescope.progress import raise_if_stopped
 from saddlescope.sweeps.axes import spelled
 from saddlescope.sweeps.board import EVERY, ProgressReporter
 from saddlescope.sweeps.folder import Folder
@@ -139,12 +140,14 @@ class Scheduler:
     def work_off(self, todo):
         busy: deque[Missing] = deque()  # another sweep is at these
         while (todo or busy or self.flying) and not self.tally.stopped:
+            raise_if_stopped()
             if not todo and not self.flying:
                 todo, busy = busy, deque()
                 time.sleep(EVERY)  # what is left is in other hands
             while todo and len(self.flying) < self.ahead:
                 self.submit(todo.popleft())
             for future in self.landed():
+                raise_if_stopped()  # a job that ends now may have failed for that
                 self.settle(future, self.flying.pop(future), todo, busy)
             self.board.look(self.flying.values())
 

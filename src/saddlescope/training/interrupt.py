@@ -3,22 +3,21 @@
 There a checkpoint can be written. An exception raised inside a callback of XLA would be lost instead.
 """
 
-import threading
 from contextlib import contextmanager
 
-STOP, LOOPING = threading.Event(), threading.Event()
+from saddlescope.progress import LOOPING, STOP, raise_if_stopped
+
+__all__ = ["LOOPING", "STOP", "looping", "raise_if_stopped"]
 
 
 @contextmanager
 def looping():
     """While the block lasts, a stop is only asked for: the loop inside looks at `raise_if_stopped`."""
+    nested = LOOPING.is_set()
     LOOPING.set()
     try:
         yield
     finally:
-        LOOPING.clear()
-
-
-def raise_if_stopped():
-    if STOP.is_set():
-        raise KeyboardInterrupt
+        if not nested:
+            LOOPING.clear()
+    raise_if_stopped()  # asked for in the last call of the engine
