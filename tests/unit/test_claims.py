@@ -4,22 +4,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from saddlescope.claims import (
-    CheckResult,
-    Claim,
-    curve,
-    drop_steps,
-    drops,
-    half_strength,
-    half_way,
-    in_runs,
-    judge,
-    plateau_levels,
-    widths,
-    wilson,
-)  # fmt: skip
+from saddlescope.checks import curve, drop_steps, drops, error_within, half_strength, half_way, plateau_levels, widths
+from saddlescope.claims import CheckResult, Claim, judge
 from saddlescope.observables import ByRank, EffectiveWidth, LearnedModes
 from saddlescope.results import Results, collect
+from saddlescope.statistics import wilson
 
 learned, width = LearnedModes(), EffectiveWidth(ByRank())
 LEVELS, HALF = (4.0, 1.0, 0.0), (100.0, 300.0)
@@ -121,7 +110,7 @@ def test_a_share_is_a_share():
     runs = results_of(made(), made(), made(), made(diverged=True))
     assert drops(2, share=0.75)(runs).holds
     assert not drops(2, share=0.8)(runs).holds
-    assert in_runs(lambda m, p: 0.0, 0.1, "error", share=0.75)(runs).holds
+    assert error_within(lambda run: 0.0, 0.1, "error", share=0.75)(runs).holds
 
 
 def test_half_way_is_exact_for_a_logistic_however_coarse():

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from sweep_jobs import Tells
 
-from saddlescope.claims import CheckResult, Claim, judge, mostly, rated
+from saddlescope.checks import holds_in_share, in_most_runs
+from saddlescope.claims import CheckResult, Claim, judge
 from saddlescope.errors import InvalidInput
 from saddlescope.experiment import Experiment
 from saddlescope.figures import weights_movie
@@ -50,7 +51,7 @@ def made(**more):
     axes = dict(steps=(5, 10), lr=(0.01, 1e6))
     options = dict(
         title="T", where="W", full=axes, quick=axes, draw=draw, setting=setting, observe=(FullLoss(),),
-        claims=(Claim("falls", "ours", mostly(lambda m, _: m.fall > 0, lambda r: "said")),), digest=digest,
+        claims=(Claim("falls", "ours", in_most_runs(lambda m: m.fall > 0, lambda r: "said")),), digest=digest,
         tables=tables,
     )  # fmt: skip
     return Experiment(**options | more)
@@ -111,7 +112,7 @@ WORDS = [(10, "holds"), (8, "holds"), (7, "partly"), (2, "partly"), (1, "does no
 
 @pytest.mark.parametrize(("good", "word"), WORDS)
 def test_four_fifths_hold_and_a_fifth_is_partly(good, word):
-    experiment = made(claims=(Claim("s", "w", lambda _: rated(good, 10, "e"), note="why"),))
+    experiment = made(claims=(Claim("s", "w", lambda _: holds_in_share(good, 10, "e"), note="why"),))
     (verdict,) = judge(experiment.claims, experiment.run(experiment.full, quiet=True))
     assert verdict.word == word
     assert str(verdict).startswith(word if word == "holds" else word.upper())

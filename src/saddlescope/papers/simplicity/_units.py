@@ -7,7 +7,8 @@ import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, counted
+from saddlescope.checks import share_text
+from saddlescope.claims import CheckResult
 from saddlescope.figures import BLUE, RED
 from saddlescope.nets import (
     ConvUnit,
@@ -74,7 +75,7 @@ def controls_fail(value, limit):
             f"{good} of {len(medians)} controls by more than {limit:g}; least median {medians[least]:.1e} ({least}); "
         )
         single = int(np.sum(value(part) > limit))
-        return CheckResult(good == len(medians), text + f"draw by draw {counted(single, part.sizes['run'])}")
+        return CheckResult(good == len(medians), text + f"draw by draw {share_text(single, part.sizes['run'])}")
 
     return check
 

@@ -10,7 +10,8 @@ import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, counted
+from saddlescope.checks import share_text
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE, RED
 from saddlescope.nets import DeepUnits, Identity, Neuron, ReLU, Tanh
@@ -54,7 +55,9 @@ def measure(kind, seed):
 def exact(results):
     worst = np.maximum(results.measured.gradient.values, results.measured.map_gap.values)
     good = int(np.sum(worst < EXACT))
-    return CheckResult(good == len(worst), f"{counted(good, len(worst))}; largest gradient or change {worst.max():.1e}")
+    return CheckResult(
+        good == len(worst), f"{share_text(good, len(worst))}; largest gradient or change {worst.max():.1e}"
+    )
 
 
 def named_factors(results):

@@ -7,7 +7,8 @@ key and query, which drop twice.
 
 import matplotlib.pyplot as plt
 
-from saddlescope.claims import CheckResult, Claim, counted, enough
+from saddlescope.checks import reaches_share, share_text
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import loss_panel
 from saddlescope.nets import LinearHead, MergedHead, Units, linear_units
@@ -40,7 +41,7 @@ def as_many(results):
     good = sum(a == b for a, b in counts)
     by = "; ".join(f"{c}: {', '.join(str(m.stages.n_drops) for m in results.select(case=c).runs())}"
                    for c in results.values("case"))  # fmt: skip
-    return CheckResult(enough(good, len(counts), 0.8), f"{counted(good, len(counts))}; drops {by}")
+    return CheckResult(reaches_share(good, len(counts), 0.8), f"{share_text(good, len(counts))}; drops {by}")
 
 
 def draw(results):

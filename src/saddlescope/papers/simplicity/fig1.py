@@ -5,7 +5,8 @@ trained on the population, where the paper draws P = 8192 samples, which D and E
 the best net of one unit, on what the net is trained on. `--movie` makes the paper's video: loss and weights over time.
 """
 
-from saddlescope.claims import Claim, drops, plateau_levels, widths
+from saddlescope.checks import drops, plateau_levels, widths
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import loss_and_weights, panels, weights_movie
 from saddlescope.observables import EffectiveWidth, Parameters

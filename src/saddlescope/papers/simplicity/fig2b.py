@@ -7,7 +7,8 @@ attention still take turns, since their initial weights differ.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, counted, drops, enough, widths
+from saddlescope.checks import drops, reaches_share, share_text, widths
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.observables import ByRank, EffectiveWidth
 from saddlescope.papers.simplicity import _fig2 as fig2
@@ -38,8 +39,8 @@ def plateaus_left(results):
     """At κ = 0 attention still drops more than once, in most runs."""
     counts = np.array([m.stages.n_drops for m in results.runs()])
     good = int(np.sum(counts > 1))
-    return CheckResult(enough(good, len(counts), 0.8), f"{counted(good, len(counts))} with more than one drop; drops "
-                   f"{', '.join(map(str, counts))}")  # fmt: skip
+    text = f"{share_text(good, len(counts))} with more than one drop; drops {', '.join(map(str, counts))}"
+    return CheckResult(reaches_share(good, len(counts), 0.8), text)
 
 
 def draw(results):

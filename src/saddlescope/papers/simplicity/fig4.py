@@ -8,7 +8,8 @@ diverges; here 0.005. Panel A, softmax attention, is `simplicity.fig4a`.
 
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, counted, drops, in_runs, rated, widths
+from saddlescope.checks import drops, error_within, holds_in_share, share_text, widths
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.explanations import saved_weights
 from saddlescope.figures import loss_and_weights, panels
@@ -103,7 +104,7 @@ def by_distance(results, test):
     by = "; ".join(
         f"{p} {', '.join('none found' if np.isnan(d) else f'{d:.2g}' for d in of)}" for p, of in found.items()
     )
-    return rated(good, n, f"{counted(good, n)}; distance from the nearest fixed point of one unit {by}")
+    return holds_in_share(good, n, f"{share_text(good, n)}; distance from the nearest fixed point of one unit {by}")
 
 
 def draw(results):
@@ -141,7 +142,7 @@ experiment = Experiment(
     claims=(
         Claim("The first term that does not vanish is of order 0, 1, 1, 2, 2, 3, 3.", "S27 · Fig. 4", orders),
         Claim("C, D: the weights are rank one after the first drop.", "S24 · Fig. 4",
-              in_runs(rank_one, 0.1, "second over first singular value", 0.8), only("C", "D")),
+              error_within(rank_one, 0.1, "second over first singular value", 0.8), only("C", "D")),
         *(Claim(f"{p} ({NAMES[p]}): what follows is no saddle of one unit.", "S24 · Fig. 4", no_saddle, only(p))
           for p in "CD"),
         Claim("Control: E to H wait at a fixed point of one unit.", "S24 · Fig. 4", one_unit, only(*"EFGH"),

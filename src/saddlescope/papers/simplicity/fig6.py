@@ -12,7 +12,8 @@ from itertools import pairwise
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, counted, rated
+from saddlescope.checks import holds_in_share, share_text
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, thinned
 from saddlescope.nets import DeepUnits, Identity, Neuron, ReLU, Units
@@ -110,7 +111,7 @@ def skipped_stay_small(when):
         (low, least), (high, most) = found.min(0), found.max(0)
         good = int(np.sum(found[:, 0] < 2))
         text = f"grown by a factor of {low:.2g} to {high:.2g}, to {least:.2g} to {most:.2g} of the first layer"
-        return rated(good, len(found), f"{counted(good, len(found))}; {text}")
+        return holds_in_share(good, len(found), f"{share_text(good, len(found))}; {text}")
 
     return check
 
@@ -122,7 +123,7 @@ def two_drops(results):
     if not counts:
         return None
     good = counts.count(2)
-    return rated(good, len(counts), f"{counted(good, len(counts))}; drops {', '.join(map(str, counts))}")
+    return holds_in_share(good, len(counts), f"{share_text(good, len(counts))}; drops {', '.join(map(str, counts))}")
 
 
 def shallower_faster(results):

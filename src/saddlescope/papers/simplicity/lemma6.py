@@ -12,7 +12,8 @@ import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, counted
+from saddlescope.checks import share_text
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.nets import linear_units
@@ -85,7 +86,7 @@ def sufficient(results):
     worst = results.measured.built_gradient.values
     good = int(np.sum(worst < FIXED))
     return CheckResult(
-        good == len(worst), f"{counted(good, len(worst))}; largest gradient of any set {worst.max():.1e}"
+        good == len(worst), f"{share_text(good, len(worst))}; largest gradient of any set {worst.max():.1e}"
     )
 
 
@@ -99,8 +100,8 @@ def necessary(results):
 def not_necessary(results):
     slope = results.measured.loose_gradient.values
     good = int(np.sum(slope < FIXED))
-    return CheckResult(good == len(slope), f"{counted(good, len(slope))} have a fixed point with a row outside; largest "
-                   f"gradient {slope.max():.1e}")  # fmt: skip
+    text = f"{share_text(good, len(slope))} have a fixed point with a row outside"
+    return CheckResult(good == len(slope), f"{text}; largest gradient {slope.max():.1e}")
 
 
 def counts(results):
@@ -109,8 +110,9 @@ def counts(results):
     said = np.array([comb(OUTPUTS, r) for r in range(OUTPUTS + 1)])
     good = int(np.sum(np.all(seen == said, axis=1)))
     searched = results.measured.found_by_search.values
-    return CheckResult(good == len(seen), f"{counted(good, len(seen))} have {', '.join(map(str, said))} of ranks 0 to 3; "
-                   f"the search alone finds {searched.min()} to {searched.max()} of {said.sum()}")  # fmt: skip
+    text = f"{share_text(good, len(seen))} have {', '.join(map(str, said))} of ranks 0 to 3"
+    alone = f"the search alone finds {searched.min()} to {searched.max()} of {said.sum()}"
+    return CheckResult(good == len(seen), f"{text}; {alone}")
 
 
 def levels(results):
@@ -121,7 +123,7 @@ def levels(results):
 def draw(results):
     figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.4))
     for inputs, colour, shift in ((3, BLUE, -0.08), (5, ORANGE, 0.08)):
-        runs = [m for m in results.select(inputs=inputs).runs()]
+        runs = list(results.select(inputs=inputs).runs())
         if not runs:
             continue
         left.plot([m.found for m in runs], [m.in_spans for m in runs], "o", color=colour, mfc="none",

@@ -8,7 +8,8 @@ order for attention, φ itself for any other). Tanh is the control: its plateau 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, mostly, rated
+from saddlescope.checks import holds_in_share, in_most_runs
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.explanations import diagnose, saved_weights
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY
@@ -114,7 +115,7 @@ def times_within(limit):
         text = (
             f"{good} of {len(found)} drops within {limit:.0%} of the wait; median gap {by_panel(results, median_gap)}"
         )
-        return rated(good, len(found), text, 0.9)
+        return holds_in_share(good, len(found), text, 0.9)
 
     return check
 
@@ -219,16 +220,16 @@ experiment = Experiment(
     tables=tables,
     claims=(
         *(Claim(f"The fixed points visited by {units} are those of {equation}.", "S7 · Section 3",
-                mostly(kind_as_said, distances), {"panel": panels}, note=note)
+                in_most_runs(kind_as_said, distances), {"panel": panels}, note=note)
           for units, equation, panels, note in VISITED),
-        Claim("They are not those of Eq. 4.", "S60 · Remark 1", mostly(not_equal_units, distances), PAPER),
-        Claim("The embedded fixed points on the way are saddles.", "S6 · Section 3", mostly(is_saddle, kinds_seen),
-              PAPER),
+        Claim("They are not those of Eq. 4.", "S60 · Remark 1", in_most_runs(not_equal_units, distances), PAPER),
+        Claim("The embedded fixed points on the way are saddles.", "S6 · Section 3",
+              in_most_runs(is_saddle, kinds_seen), PAPER),
         *(Claim(f"On the plateau the weights of {units} lie within a tenth of an embedded fixed point of one unit.",
-                "ours", mostly(close, median_distances), {"panel": panels}, note=note)
+                "ours", in_most_runs(close, median_distances), {"panel": panels}, note=note)
           for units, _, panels, note in VISITED),
-        Claim("Control: on the plateau of a tanh net they do not.", "S24 · Section 5.2", mostly(far, median_distances),
-              {"panel": "tanh"}),
+        Claim("Control: on the plateau of a tanh net they do not.", "S24 · Section 5.2",
+              in_most_runs(far, median_distances), {"panel": "tanh"}),
         Claim("Linear units: each drop comes when the linear system at the saddle before says, to 2 % of the wait.",
               "S18 · Eq. 12", times_within(0.02), {"panel": LINEAR},
               note="With W* = diag(1, ½) the second comes 2 to 3 % of the wait later: the first mode has not settled."),

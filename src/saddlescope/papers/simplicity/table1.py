@@ -9,7 +9,8 @@ a singular value of the weights between a thousandth and a tenth of its final si
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, counted
+from saddlescope.checks import share_text
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.errors import require
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE, RED
@@ -113,7 +114,7 @@ def as_published(results):
 def first_is(results):
     gap = np.abs(results.measured.rate_1.values / results.measured.s1.values - 1)
     good = int(np.sum(gap < 0.02))
-    return CheckResult(good == len(gap), f"{counted(good, len(gap))}; largest gap {gap.max():.1%}, allowed 2 %")
+    return CheckResult(good == len(gap), f"{share_text(good, len(gap))}; largest gap {gap.max():.1%}, allowed 2 %")
 
 
 def second_is(name):
@@ -126,7 +127,7 @@ def second_is(name):
         by = "; ".join(f"{p}: {a:.2f} measured, {b:.2f} said" for p, (a, b) in both.items())
         by += f"; cosine of the first direction with q₁ {float(m.along_q.min()):.3f} or more, with e₁ from "
         by += f"{float(m.along_e.min()):.3f}"
-        return CheckResult(good == len(gap), f"{counted(good, len(gap))} to 5 %; {by}", good > 0)
+        return CheckResult(good == len(gap), f"{share_text(good, len(gap))} to 5 %; {by}", good > 0)
 
     return check
 

@@ -12,7 +12,8 @@ from itertools import pairwise
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, counted
+from saddlescope.checks import share_text
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.nets import Units
 from saddlescope.papers.simplicity._units import UNITS, controls_fail, kinds_figure, measured, sizes
@@ -64,7 +65,7 @@ def at_most(name, fits=True):
             return None
         good = int(np.sum(values <= EXACT))
         return CheckResult(
-            good == len(values), f"{counted(good, len(values))}; largest {values.max():.1e}, limit {EXACT:g}"
+            good == len(values), f"{share_text(good, len(values))}; largest {values.max():.1e}, limit {EXACT:g}"
         )
 
     return check

@@ -11,7 +11,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.linalg import expm
 
-from saddlescope.claims import CheckResult, Claim, counted
+from saddlescope.checks import share_text
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE
 from saddlescope.nets import linear_units
@@ -72,7 +73,7 @@ def in_net(system, r, eps, seed):
 def solves(results):
     gap = results.measured.eq34_gap.values
     good = int(np.sum(gap < 1e-12))
-    return CheckResult(good == len(gap), f"{counted(good, len(gap))}; largest gap {gap.max():.1e}, allowed 1e-12")
+    return CheckResult(good == len(gap), f"{share_text(good, len(gap))}; largest gap {gap.max():.1e}, allowed 1e-12")
 
 
 def slope_within(limit):
@@ -80,7 +81,7 @@ def slope_within(limit):
         gap = np.abs(results.measured.exponent.values - results.measured.predicted.values)
         good = int(np.sum(gap <= limit))
         said = ", ".join(f"{e:.3g}" for e in sorted(set(results.measured.predicted.values.round(6))))
-        text = f"{counted(good, len(gap))}; predicted {said}, largest gap {gap.max():.1e}, allowed {limit:g}"
+        text = f"{share_text(good, len(gap))}; predicted {said}, largest gap {gap.max():.1e}, allowed {limit:g}"
         return CheckResult(good == len(gap), text)
 
     return check

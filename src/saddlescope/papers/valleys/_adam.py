@@ -9,7 +9,8 @@ of the rate has three times the epochs.
 
 import numpy as np
 
-from saddlescope.claims import CheckResult, rated
+from saddlescope.checks import holds_in_share
+from saddlescope.claims import CheckResult
 from saddlescope.nets import low_rank
 from saddlescope.optimisers import Adam
 from saddlescope.setting import Setting
@@ -83,8 +84,8 @@ def symmetric(results):
         return CheckResult(False, "no run has a spike", unclear=True)
     good = int(np.sum((ratios >= 0.5) & (ratios <= 2)))
     shown = ", ".join(f"{r:.2g}" for r in ratios)
-    return rated(good, ratios.size, f"{good} of {ratios.size} runs with spikes; epochs to the extreme over epochs from "
-                 f"it, median: {shown}")  # fmt: skip
+    text = f"{good} of {ratios.size} runs with spikes; epochs to the extreme over epochs from it, median: {shown}"
+    return holds_in_share(good, ratios.size, text)
 
 
 def show(ax, runs, colour, label=None):

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from saddlescope.claims import CheckResult, rated
+from saddlescope.checks import holds_in_share
+from saddlescope.claims import CheckResult
 from saddlescope.observables import Fit, TestError
 from saddlescope.papers.valleys._protocol import Name
 from saddlescope.papers.valleys._runs import ending, failed_as, first_below
@@ -166,4 +167,4 @@ def mostly_constants(results):
     good, n = int(np.sum(np.char.startswith(kinds, "constant"))), int(failed.sum())
     medians, means = (int(np.sum((batch == 1) & (kinds == f"constant ({w})"))) for w in ("median", "mean"))
     text = f"{good} of {n} failed runs are constants; at batch 1 {medians} are the median, {means} the mean"
-    return rated(good, n, text)
+    return holds_in_share(good, n, text)

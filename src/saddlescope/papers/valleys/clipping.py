@@ -8,7 +8,8 @@ mean without clipping, and larger batches end at the mean in both. Factors 2 and
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, rated
+from saddlescope.checks import holds_in_share
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, ORANGE
 from saddlescope.observables import Fit, TestError
@@ -45,7 +46,7 @@ def ended(clip, batches, word):
         good = int(np.sum(constants == f"constant ({word})"))
         lost = int(np.sum(kinds == "diverged"))
         text = f"{good} of {constants.size} failed constants at the {word}; {lost} of {kinds.size} runs diverged"
-        found = rated(good, constants.size, text)
+        found = holds_in_share(good, constants.size, text)
         return found if constants.size >= FEW else CheckResult(False, f"{text}: too few to tell", unclear=True)
 
     return check

@@ -9,7 +9,8 @@ displacement from the start with time, from a hundredth of the run on.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, mostly
+from saddlescope.checks import in_most_runs
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, ORANGE
 from saddlescope.observables import LogRatios, log_sizes
@@ -126,9 +127,9 @@ experiment = Experiment(
     draw=draw,
     claims=(
         Claim("At lr 2e-3 the log-ratios diverge by the end.", "V14 · Fig. 8",
-              mostly(lambda m, _: m.moves > MOVES, say_moves), only={"lr": FAST}, note=ALIKE),
+              in_most_runs(lambda m: m.moves > MOVES, say_moves), only={"lr": FAST}, note=ALIKE),
         Claim("At lr 2e-4 they converge to a stable spread.", "V15 · Fig. 8",
-              mostly(lambda m, _: m.moves < MOVES, say_moves), only={"lr": SLOW}, note=ALIKE),
+              in_most_runs(lambda m: m.moves < MOVES, say_moves), only={"lr": SLOW}, note=ALIKE),
         Claim("The exponent at lr 2e-3 is 1.", "V16 · Fig. 8", exponent_is(1, FAST), only={"lr": FAST}, note=CROSSES),
         Claim("The exponent at lr 2e-4 is 0.75.", "V16 · Fig. 8", exponent_is(0.75, SLOW), only={"lr": SLOW},
               note="by a hair, but the mean is half of it, and near that of the other rate; " + CROSSES),

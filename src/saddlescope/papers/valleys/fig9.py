@@ -9,7 +9,8 @@ two high points, so that every floor between two jumps was one: the rule was men
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import MOST, CheckResult, Claim, counted, enough, rated
+from saddlescope.checks import MOST, holds_in_share, reaches_share, share_text
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, GREEN, ORANGE
 from saddlescope.papers.valleys import _adam as adam
@@ -28,16 +29,16 @@ SHORT = "20,000 epochs of the paper's 300,000"
 def spikes(results):
     """Holds if there are dips in most runs; partly if there are spikes, but no dips."""
     dips, either, n = adam.with_dips(results)
-    text = f"{counted(either, n)} with a spike, {dips} with a dip; {adam.counts(results)}; the farthest"
+    text = f"{share_text(either, n)} with a spike, {dips} with a dip; {adam.counts(results)}; the farthest"
     text += f" {listed(results, 'tallest')} times the median around it"
-    return CheckResult(enough(dips, n, MOST), text, enough(either, n, MOST), unclear=either == 0)
+    return CheckResult(reaches_share(dips, n, MOST), text, reaches_share(either, n, MOST), unclear=either == 0)
 
 
 def precise(results):
     least = results.measured.least_loss.values
     good = int(np.sum(least < 1.2e-7))
-    text = f"{counted(good, least.size)} below 1.2e-7; least loss {listed(results, 'least_loss')}"
-    found = rated(good, least.size, text)
+    text = f"{share_text(good, least.size)} below 1.2e-7; least loss {listed(results, 'least_loss')}"
+    found = holds_in_share(good, least.size, text)
     return found if found.holds else CheckResult(False, text, found.partly, unclear=True)
 
 
@@ -46,8 +47,9 @@ def jumps_up(results):
     upwards and comes back to."""
     share, m = results.measured.near_floor.values, results.measured
     good = int(np.sum((share > 0.5) & (m.jumps.values > m.dips.values)))
-    return rated(good, share.size, f"{counted(good, share.size)}; {adam.counts(results)}; share of epochs near the "
-                 f"floor {listed(results, 'near_floor')}")  # fmt: skip
+    text = f"{share_text(good, share.size)}; {adam.counts(results)}"
+    floor = f"share of epochs near the floor {listed(results, 'near_floor')}"
+    return holds_in_share(good, share.size, f"{text}; {floor}")
 
 
 def valleys_remain(results):
@@ -58,7 +60,7 @@ def valleys_remain(results):
     good = []
     for part in parts.values():
         dips, _, n = adam.with_dips(part)
-        good.append(enough(dips, n, MOST))
+        good.append(reaches_share(dips, n, MOST))
     text = "; ".join(f"{CONTROL_WORDS[c]}: {adam.counts(part)}" for c, part in parts.items())
     return CheckResult(all(good), text, any(good))
 
@@ -66,7 +68,7 @@ def valleys_remain(results):
 def draw(results):
     figure, axes = plt.subplots(1, 3, figsize=(11, 3.3), sharey=True)
     for ax, control, colour in zip(axes, CONTROLS, (BLUE, GREEN, ORANGE), strict=True):
-        runs = [m for m in results.select(control=control).runs()]
+        runs = list(results.select(control=control).runs())
         adam.show(ax, runs, colour)
         ax.set_title(f"{CONTROL_WORDS[control]}: {adam.numbers(runs)}", fontsize=9)
     return figure

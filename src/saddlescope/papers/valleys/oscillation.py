@@ -8,7 +8,8 @@ maxima halved (of a cosine its number of periods), and extrema, minima and maxim
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, mostly
+from saddlescope.checks import in_most_runs
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, ORANGE
 from saddlescope.papers.valleys._oscillation import OBSERVE, SOUND, chirp_run, listed, show, spread
@@ -61,7 +62,7 @@ def more_with_depth(results):
 def tables(results):
     rows = []
     for L in sorted(results.values("L")):
-        runs = [m for m in results.select(L=L).runs()]
+        runs = list(results.select(L=L).runs())
         for at, word in ((0, "untrained"), (-1, "trained")):
             mean, half = spread([m[SOUND].values[at] for m in runs])
             rows += [(L, word, k + 1, 2 * (k + 1), float(mean[k]), float(half[k])) for k in range(len(mean) - 1)]
@@ -73,7 +74,7 @@ def draw(results):
     depths = results.values("L")
     figure, axes = plt.subplots(1, len(depths), figsize=(3 * len(depths) + 0.5, 3.2), sharey=True, squeeze=False)
     for ax, L in zip(axes[0], depths, strict=True):
-        runs = [m for m in results.select(L=L).runs()]
+        runs = list(results.select(L=L).runs())
         layers = np.arange(1, L + 1)
         ax.plot(layers, 2 * layers, color=BLACK, ls="--", lw=1, label="2ℓ, conjectured")
         for at, colour, mark, word in ((0, ORANGE, "s", "untrained"), (-1, BLUE, "o", "trained")):
@@ -98,13 +99,13 @@ experiment = Experiment(
         Claim(
             "Layer ℓ has about 2ℓ spikes, counted as periods.",
             "V20 · Sec. 3",
-            mostly(two_per_layer(1), say(1)),
+            in_most_runs(two_per_layer(1), say(1)),
             note="counts rise with the layer, above those of the untrained net, but most stay below ℓ",
         ),
         Claim(
             "Layer ℓ has about 2ℓ spikes, counted as peaks and valleys.",
             "V20 · Sec. 3",
-            mostly(two_per_layer(2), say(2)),
+            in_most_runs(two_per_layer(2), say(2)),
             note="the last layer of L = 4 and of 6 has about so many; the others have fewer",
         ),
         Claim(

@@ -8,7 +8,8 @@ epochs: a run that has not left it in some 280 epochs is frozen as a constant. T
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, counted, mostly
+from saddlescope.checks import in_most_runs, share_text
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.observables import TestError
@@ -68,7 +69,7 @@ def fewer_fail(results):
     if not all(len(v) for v in ends.values()):
         return None
     failed = {rule: int(np.sum(v == "failed")) for rule, v in ends.items()}
-    text = "; ".join(f"{rule}: {counted(failed[rule], len(v))} failed" for rule, v in ends.items())
+    text = "; ".join(f"{rule}: {share_text(failed[rule], len(v))} failed" for rule, v in ends.items())
     return CheckResult(failed["fixed"] <= failed["halving"] / 2, text, failed["fixed"] < failed["halving"])
 
 
@@ -101,7 +102,7 @@ experiment = Experiment(
         Claim("A deep run that the schedule freezes on the plateau leaves it at a fixed rate.", "ours", frozen,
               note=LONGER),
         Claim("At a fixed rate deep nets (L ≥ 5) leave the plateau within 4,000 epochs.", "ours",
-              mostly(lambda m, _: np.isfinite(float(m.plateau)), say), only={"rule": "fixed"}, note=LONGER),
+              in_most_runs(lambda m: np.isfinite(float(m.plateau)), say), only={"rule": "fixed"}, note=LONGER),
         Claim("At a fixed rate half as many deep runs fail, or fewer.", "ours", fewer_fail),
     ),
 )  # fmt: skip

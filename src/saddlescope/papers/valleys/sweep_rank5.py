@@ -5,7 +5,8 @@ The paper's 674 "failed" are 750 less 76; its definition (test error 0.5 or more
 
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, counted, enough, rated
+from saddlescope.checks import holds_in_share, reaches_share, share_text
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.nets import count, low_rank
 from saddlescope.papers.valleys import _baseline as base
@@ -125,8 +126,8 @@ def rows_hold(*make, most=None):
         missed = [f"{'/'.join(map(str, row[: -len(base.AGREES) - 1]))}: {shown(row[-4])} against {row[-2]}"
                   for m in make for row in m(results).rows if row[-1] == "does not hold"]  # fmt: skip
         text = f"{good} of {n} numbers in their intervals" + (f"; not {', '.join(missed)}" if missed else "")
-        found = rated(good, n, text)
-        return found if most is None else CheckResult(enough(good, n, most), text, found.partly)
+        found = holds_in_share(good, n, text)
+        return found if most is None else CheckResult(reaches_share(good, n, most), text, found.partly)
 
     return check
 
@@ -139,8 +140,8 @@ def only_one(results):
     worked = column(part, "outcome") == "worked"
     named = (column(part, "bs") == 4) & (column(part, "L") == 3) & (column(part, "base") == 256)
     good, others = int(np.sum(worked & named)), int(np.sum(worked & ~named))
-    text = f"it works in {counted(good, int(named.sum()))}; others work {others} times in {int(np.sum(~named))} runs"
-    most = enough(good, int(named.sum()), 0.8)
+    text = f"it works in {share_text(good, int(named.sum()))}; others work {others} times in {int(np.sum(~named))} runs"
+    most = reaches_share(good, int(named.sum()), 0.8)
     return CheckResult(most and others == 0, text, most or others == 0)
 
 
@@ -150,9 +151,9 @@ def on_the_list(results):
         return None
     table, seeds = low_loss(results), len(seeds_of(results))
     lows = {row[0]: int(str(row[-1]).split()[0]) for row in table.rows if row[1] == "yes"}
-    good = sum(enough(low, seeds, 0.8) for low in lows.values())
+    good = sum(reaches_share(low, seeds, 0.8) for low in lows.values())
     text = ", ".join(f"{name} in {low}" for name, low in lows.items())
-    return rated(good, len(lows), f"{good} of {len(lows)} in most of {seeds} seeds: {text}")
+    return holds_in_share(good, len(lows), f"{good} of {len(lows)} in most of {seeds} seeds: {text}")
 
 
 def same_list(results):
@@ -168,7 +169,9 @@ def same_list(results):
         listed = {n for n in names if is_listed(n)}
         good += len(listed) == len(names) == len(LISTED)
         shared.append(f"{len(listed)} of them and {len(names) - len(listed)} others")
-    return rated(good, len(seeds), f"the same six in {good} of {len(seeds)} seeds; by seed {', '.join(shared)}")
+    return holds_in_share(
+        good, len(seeds), f"the same six in {good} of {len(seeds)} seeds; by seed {', '.join(shared)}"
+    )
 
 
 def is_listed(name):
