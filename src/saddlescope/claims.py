@@ -1,30 +1,136 @@
 """Claims: a sentence, where it stands, and a check from results to a verdict.
 
-A claim that fails is a finding: it stays, with its numbers. A run that is not finite counts against every claim
-about it, and `judge` states how many there were beside each verdict.
+A claim that fails is a finding: it stays, with its numbers. A run that is not finite counts against
+every claim about it, and `judge` states how many there were beside each verdict.
+
+One rule decides every claim that rests on a count of runs: `Count.word`.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import ceil, floor
 from typing import Any
 
+from saddlescope.errors import require
 from saddlescope.results import Results
+from saddlescope.statistics import same_share, wilson, wilson_clear_of_half
+
+HOLDS, PARTLY, FAILS, UNCLEAR = "holds", "partly", "does not hold", "cannot tell"
+WORDS = (HOLDS, PARTLY, FAILS, UNCLEAR)
+MOST, ALWAYS = 0.8, 1.0
+
+
+@dataclass(frozen=True)
+class Count:
+    """In how many runs a claim came true, and in what share of them it asks to.
+
+    The rule: a claim *holds* where the share is at least the one asked, and its interval (Wilson,
+    95 %) lies at one half or above. It *does not hold* where the interval lies at one half or below,
+    or where the share is below one half in enough runs. Enough are as many runs as would have shown
+    the share asked, had it been there: from (1.96 / (2 asked - 1))² runs on the interval of a share
+    as asked lies above one half, 11 runs for four fifths. All else the runs *cannot tell*: one run
+    decides nothing. A theorem asks for `ALWAYS`: among enough runs (4) one exception refutes it.
+
+    **Arguments:**
+
+    - `good`: how many came true.
+    - `n`: of how many. A run that is not finite is one of them.
+    - `asked`: the least share that the claim asks for, above one half.
+    - `group`: the value of a setting that these runs have in common, where a claim is decided for
+      each of several.
+    """
+
+    good: int
+    n: int
+    asked: float = MOST
+    group: str = ""
+
+    def __post_init__(self):
+        object.__setattr__(self, "good", int(self.good))  # numpy's integers are not JSON
+        object.__setattr__(self, "n", int(self.n))
+        require(0 <= self.good <= self.n, f"{self.good} of {self.n} is not a share of runs.")
+        require(
+            0.5 < self.asked <= 1,
+            f"A claim asks for more than half of the runs, not {self.asked:g}.",
+        )
+
+    @property
+    def word(self) -> str:
+        if self.n < 2:
+            return UNCLEAR
+        low, high = wilson(self.good, self.n)
+        enough = self.n >= wilson_clear_of_half(self.asked)
+        if self.reached and low >= 0.5:
+            return HOLDS
+        refuted = self.asked == ALWAYS and not self.reached
+        return FAILS if high <= 0.5 or (enough and (2 * self.good < self.n or refuted)) else UNCLEAR
+
+    @property
+    def reached(self) -> bool:
+        return self.good >= self.asked * self.n - 1e-9
+
+    @property
+    def to_decide(self) -> int | None:
+        """The least number of runs that would decide at the share observed; None where none would."""
+        if self.word != UNCLEAR:
+            return self.n
+        if self.n == 0:
+            return wilson_clear_of_half(self.asked)
+        between = not self.reached and 2 * self.good >= self.n
+        if between and self.asked < ALWAYS:
+            return None
+        rounded = ceil if self.reached else floor
+        n = self.n + 1
+        while self._scaled(n, rounded).word == UNCLEAR:
+            n += 1
+        return n
+
+    def _scaled(self, n, rounded) -> "Count":
+        return Count(rounded(round(self.good * n / self.n, 9)), n, self.asked)
+
+    def differs_from(self, other: "Count") -> bool:
+        """Beyond chance: Fisher's exact test at 1 %."""
+        return not same_share(self.good, self.n, other.good, other.n)
+
+    def __str__(self):
+        return f"{self.good} of {self.n}"
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What a check found: whether the claim holds, and the numbers in words. Where it does not: whether it holds in
-    part, or the runs cannot tell."""
+    """What a check found, with the numbers in words.
+
+    **Arguments:**
+
+    - `holds`: whether the claim is true.
+    - `evidence`: the numbers, in words.
+    - `partly`: whether it is true of some settings and false of others, which the evidence names.
+    - `unclear`: whether these runs cannot tell.
+    - `counts`: what it was counted from: one `Count`, and one for each setting that was decided
+      for itself. Empty where no runs were counted.
+    - `exact`: whether it rests on no run: a property of a formula, a number of parameters.
+    """
 
     holds: bool
     evidence: str
     partly: bool = False
     unclear: bool = False
+    counts: tuple[Count, ...] = ()
+    exact: bool = False
 
 
 @dataclass(frozen=True)
 class Claim:
-    """`only` restricts the claim to the runs with these values of the axes; `note` says why it fails, once known."""
+    """A sentence of a paper, or our own, that results can contradict.
+
+    **Arguments:**
+
+    - `sentence`: what is claimed.
+    - `where`: the place in the paper, or "ours".
+    - `check`: from results to a `CheckResult`; None where the runs asked for are not among them.
+    - `only`: restricts the claim to the runs with these values of the axes.
+    - `note`: why it fails, once known.
+    """
 
     sentence: str
     where: str
@@ -35,6 +141,17 @@ class Claim:
 
 @dataclass(frozen=True)
 class Verdict:
+    """A claim as the runs have decided it.
+
+    **Arguments:**
+
+    - `sentence`, `where`, `note`: those of the claim.
+    - `holds`, `evidence`, `partly`, `unclear`, `counts`: what its check found.
+    - `runs`: how many runs it rests on.
+    - `not_finite`: how many of them diverged.
+    - `seeds`: how many seeds the runs have; 0 where they have none.
+    """
+
     sentence: str
     where: str
     holds: bool
@@ -44,12 +161,17 @@ class Verdict:
     note: str = ""
     partly: bool = False
     unclear: bool = False
+    counts: tuple[Count, ...] = ()
+    seeds: int = 0
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> "Verdict":
+        counts = tuple(Count(**count) for count in stored.get("counts", ()))
+        return cls(**{**stored, "counts": counts})
 
     @property
     def word(self) -> str:
-        if self.holds:
-            return "holds"
-        return "partly" if self.partly else "cannot tell" if self.unclear else "does not hold"
+        return HOLDS if self.holds else PARTLY if self.partly else UNCLEAR if self.unclear else FAILS
 
     @property
     def lost(self) -> str:
@@ -60,32 +182,71 @@ class Verdict:
         """The note, where the claim fails or holds in part."""
         return "" if self.holds else self.note
 
+    @property
+    def missing(self) -> str:
+        """What would decide, where the runs cannot tell."""
+        if not self.unclear or not self.counts:
+            return ""
+        total, n = self.counts[0], self.counts[0].to_decide
+        if n is None:
+            return f"more than half, fewer than the {total.asked:.0%} asked: more seeds would not decide"
+        if not total.n or n == total.n:  # nothing to count, or it is not their number that is missing
+            return ""
+        if self.seeds:
+            return f"at this share {ceil(n * self.seeds / total.n)} seeds would decide"
+        return f"at this share {n} runs would decide"
+
+    @property
+    def numbers(self) -> str:
+        """All that is said of the runs: the evidence, what was lost, what is missing."""
+        return "; ".join(filter(None, (self.evidence, self.lost, self.missing)))
+
     def __str__(self):
-        word, why = self.word if self.holds else self.word.upper(), f" Why: {self.why}" if self.why else ""
-        return f"{word}: {self.sentence} [{self.where}] {self.evidence}; {self.lost}.{why}"
+        word, why = (
+            self.word if self.holds else self.word.upper(),
+            f" Why: {self.why}" if self.why else "",
+        )
+        return f"{word}: {self.sentence} [{self.where}] {self.numbers}.{why}"
 
 
 def tally(verdicts) -> str:
-    """`5 of 9 claims hold, 2 partly`."""
-    partly = sum(v.word == "partly" for v in verdicts)
-    return f"{sum(v.holds for v in verdicts)} of {len(verdicts)} claims hold" + (f", {partly} partly" if partly else "")
+    """`5 of 9 claims hold, 2 partly, 1 cannot be told`."""
+    found = {word: sum(v.word == word for v in verdicts) for word in WORDS}
+    partly = f", {found[PARTLY]} partly" if found[PARTLY] else ""
+    unclear = f", {found[UNCLEAR]} undecided" if found[UNCLEAR] else ""
+    return f"{found[HOLDS]} of {len(verdicts)} claims hold{partly}{unclear}"
 
 
 def judge(claims, results: Results) -> tuple[Verdict, ...]:
-    """The verdict on each claim, with the number of runs it rests on and how many of them were not finite.
+    """The verdict on each claim, with the number of runs it rests on and how many were not finite.
 
-    A claim about runs that are not among the results is left out: it was not tested. So is one whose check finds
-    that these runs cannot tell, and returns None.
+    A claim about runs that are not among the results is left out: it was not tested. So is one whose
+    check returns None. One run decides nothing, and neither does one seed where no runs are counted.
     """
     verdicts = []
     for claim in claims:
         part = results.select(**claim.only)
-        runs = part.measured.sizes["run"]
-        if runs == 0:
-            continue
-        if (finding := claim.check(part)) is None:
-            continue
-        lost = int((~part.measured.finite).sum())
-        about = (claim.sentence, claim.where, bool(finding.holds), finding.evidence, runs, lost, claim.note)
-        verdicts.append(Verdict(*about, bool(finding.partly), bool(finding.unclear)))
+        if part.measured.sizes["run"] and (found := claim.check(part)) is not None:
+            verdicts.append(_verdict(claim, part, found))
     return tuple(verdicts)
+
+
+def _verdict(claim, part, found) -> Verdict:
+    runs, lost = part.measured.sizes["run"], int((~part.measured.finite).sum())
+    seeds = len(part.values("seed")) if "seed" in part.measured.coords else 0
+    single = not found.counts and not found.exact and (seeds or runs) < 2
+    words = (False, False, True) if single else (found.holds, found.partly, found.unclear)
+    holds, partly, unclear = map(bool, words)
+    return Verdict(
+        claim.sentence,
+        claim.where,
+        holds,
+        f"{found.evidence}; one seed decides nothing" if single else found.evidence,
+        runs,
+        lost,
+        claim.note,
+        partly,
+        unclear,
+        found.counts,
+        seeds,
+    )

@@ -3,31 +3,34 @@
 from saddlescope.checks.drops import drop_steps, drops
 from saddlescope.checks.levels import curve, plateau_levels
 from saddlescope.checks.modes import half_strength, half_way
+from saddlescope.checks.settings import decided_by, if_clear
 from saddlescope.checks.shares import (
-    MOST,
-    SOME,
+    always,
     error_within,
+    groups_by,
     holds_in_share,
     in_most_runs,
-    reaches_share,
     share_text,
+    word_of,
 )
 from saddlescope.checks.widths import width_on_plateaus, widths
 
 __all__ = [
-    "MOST",
-    "SOME",
+    "always",
     "curve",
+    "decided_by",
     "drop_steps",
     "drops",
     "error_within",
+    "groups_by",
     "half_strength",
     "half_way",
     "holds_in_share",
+    "if_clear",
     "in_most_runs",
     "plateau_levels",
-    "reaches_share",
     "share_text",
     "width_on_plateaus",
     "widths",
+    "word_of",
 ]

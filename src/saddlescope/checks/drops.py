@@ -3,22 +3,25 @@
 import numpy as np
 
 from saddlescope.checks.shares import error_within, holds_in_share, share_text
+from saddlescope.claims import MOST
 
 
-def drops(number: int, share: float = 1.0):
+def drops(number: int, share: float = MOST):
     """The loss has exactly this many drops."""
 
     def check(results):
         counts = np.array([m.stages.n_drops if m.finite else -1 for m in results.runs()])
         good = int(np.sum(counts == number))
         others = sorted(set(counts[counts != number].tolist()))
-        rest = f"; others have {', '.join('diverged' if c < 0 else str(c) for c in others)}" if others else ""
-        return holds_in_share(good, len(counts), f"{number} drops in {share_text(good, len(counts))}{rest}", share)
+        text = f"{number} drops in {share_text(good, len(counts))}"
+        if others:
+            text += f"; others have {', '.join('diverged' if c < 0 else str(c) for c in others)}"
+        return holds_in_share(good, len(counts), text, share)
 
     return check
 
 
-def drop_steps(within: float, share: float = 1.0):
+def drop_steps(within: float, share: float = MOST):
     """The loss falls fastest at the predicted steps, relative error."""
 
     def error(run):

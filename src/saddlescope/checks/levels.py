@@ -3,9 +3,10 @@
 import numpy as np
 
 from saddlescope.checks.shares import error_within
+from saddlescope.claims import MOST
 
 
-def plateau_levels(within: float, share: float = 1.0):
+def plateau_levels(within: float, share: float = MOST):
     """Each plateau between two drops lies at its predicted level, relative error."""
 
     def error(run):
@@ -18,7 +19,7 @@ def plateau_levels(within: float, share: float = 1.0):
     return error_within(error, within, "relative error of the level", share)
 
 
-def curve(name: str, within: float, share: float = 1.0):
+def curve(name: str, within: float, share: float = MOST):
     """The measured curve is the predicted one, largest gap over the curve's start."""
 
     def error(run):

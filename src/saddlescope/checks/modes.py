@@ -3,9 +3,10 @@
 import numpy as np
 
 from saddlescope.checks.shares import error_within
+from saddlescope.claims import MOST
 
 
-def half_strength(observable, within: float, share: float = 1.0):
+def half_strength(observable, within: float, share: float = MOST):
     """Each part of the task is half learned at the predicted step, relative error."""
 
     def error(run):
@@ -18,7 +19,10 @@ def half_strength(observable, within: float, share: float = 1.0):
 
 
 def half_way(times, curve):
-    """When a rising curve passes ½: a line between two saved points in log-odds, in which a logistic rise is one."""
+    """When a rising curve passes ½: on a line between two saved points in log-odds.
+
+    A logistic rise is such a line.
+    """
     after = int(np.argmax(curve >= 0.5))
     if after == 0 or not (0 < curve[after - 1] < 0.5 <= curve[after] < 1):
         return np.inf

@@ -1,59 +1,97 @@
-"""Claims that rest on a count of runs."""
+"""Claims that rest on a count of runs: all are decided by one rule, that of `Count`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from saddlescope.claims import CheckResult
+from saddlescope.checks.settings import named_words, word_by_setting
+from saddlescope.claims import ALWAYS, HOLDS, MOST, PARTLY, UNCLEAR, CheckResult, Count
 from saddlescope.results import Results, Run
 from saddlescope.statistics import wilson
 
-MOST, SOME = 0.8, 0.2
+Groups = Mapping[str, tuple[int, int]]  # a setting's value → good runs, all runs
 
 
-def reaches_share(good, runs, share):
-    """At least this share of the runs, and of one run at least."""
-    return good > 0 and good >= share * runs - 1e-9
-
-
-def share_text(good, n):
+def share_text(good, n, what="runs"):
     """`20 of 20 runs (95 % interval 84–100 %)`, by Wilson's score."""
+    if not n:
+        return f"0 of 0 {what}"
     low, high = wilson(good, n)
-    return f"{good} of {n} runs (95 % interval {100 * low:.0f}–{100 * high:.0f} %)"
+    return f"{good} of {n} {what} (95 % interval {100 * low:.0f}–{100 * high:.0f} %)"
 
 
-def holds_in_share(good, n, evidence, share=MOST) -> CheckResult:
-    """Holds if true of four fifths or more, or of another share; partly if of a fifth or more."""
-    return CheckResult(reaches_share(good, n, share), evidence, reaches_share(good, n, SOME))
+def holds_in_share(good, n, evidence, share=MOST, groups: Groups | None = None) -> CheckResult:
+    """A claim that asks for a share of the runs, decided by their number.
+
+    With `groups` it is decided for each value of a setting as well. True of some values and false of
+    others it holds *partly*, and the evidence names them.
+    """
+    total = Count(good, n, share)
+    parts = tuple(Count(g, m, share, str(name)) for name, (g, m) in (groups or {}).items())
+    word = word_of(total, parts)
+    named = f"; {_named(parts)}" if len(parts) > 1 and word != HOLDS else ""
+    flags = word == HOLDS, f"{evidence}{named}", word == PARTLY, word == UNCLEAR
+    return CheckResult(*flags, counts=(total, *parts))
 
 
-def in_most_runs(test: Callable[[Run], bool], say: Callable[[Results], str] | None = None):
-    """test(run) is true of most runs; `say` adds numbers. A run not finite counts against it."""
+def word_of(total: Count, parts=()) -> str:
+    """The word for a count and, where there are several, for the counts of a setting's values."""
+    by_value = word_by_setting(part.word for part in parts) if parts else UNCLEAR
+    return total.word if by_value == UNCLEAR else by_value
+
+
+def _named(parts):
+    """`holds for a 5 of 5; does not hold for b 0 of 5`."""
+    return named_words({f"{part.group} {part}": part.word for part in parts})
+
+
+def always(good, n, evidence, groups: Groups | None = None) -> CheckResult:
+    """A theorem: true of every case, or refuted by one."""
+    return holds_in_share(good, n, evidence, ALWAYS, groups)
+
+
+def in_most_runs(
+    test: Callable[[Run], bool],
+    say: Callable[[Results], str] | None = None,
+    by: str | None = None,
+    share: float = MOST,
+):
+    """test(run) is true of most runs; `say` adds numbers. A run not finite counts against it.
+
+    Decided for each value of the axis `by` as well, if one is given.
+    """
 
     def check(results):
-        good = [bool(run.finite and test(run)) for run in results.runs()]
+        good = np.array([bool(run.finite and test(run)) for run in results.runs()])
         more = f"; {say(results)}" if say else ""
-        return holds_in_share(sum(good), len(good), share_text(sum(good), len(good)) + more)
+        text = share_text(int(good.sum()), good.size) + more
+        groups = groups_by(results, by, good) if by else None
+        return holds_in_share(good.sum(), good.size, text, share, groups)
 
     return check
 
 
-def error_within(error: Callable[[Run], float], within: float, what: str, share: float = 1.0):
-    """error(run) ≤ within, in at least this share of runs. A run not finite is an infinite error."""
+def groups_by(results, axis, good) -> Groups:
+    """Good runs and all runs, for each value of an axis."""
+    good, values = np.asarray(good, bool), results.measured[axis].values
+    return {str(v): (good[values == v].sum(), np.sum(values == v)) for v in results.values(axis)}
+
+
+def error_within(error: Callable[[Run], float], within: float, what: str, share: float = MOST):
+    """error(run) ≤ within, in this share of the runs. A run not finite is an infinite error."""
 
     def check(results):
         errors = np.array([error(run) if run.finite else np.inf for run in results.runs()])
-        good = int(np.sum(errors <= within))  # NaN is not
-        found = errors[np.isfinite(errors)]
-        spread = (
-            f"; {what} {_median_and_worst(found)}, allowed {within:g}" if found.size else f"; no {what} could be read"
-        )
-        lost = len(errors) - found.size
-        unread = f"; {lost} could not be compared" if found.size and lost else ""
-        return holds_in_share(good, len(errors), f"{share_text(good, len(errors))}{spread}{unread}", share)
+        good, found = int(np.sum(errors <= within)), errors[np.isfinite(errors)]  # NaN is not
+        text = f"{share_text(good, len(errors))}; {_spread(found, what, within)}"
+        if found.size and found.size < len(errors):
+            text += f"; {len(errors) - found.size} could not be compared"
+        return holds_in_share(good, len(errors), text, share)
 
     return check
 
 
-def _median_and_worst(values):
-    return f"median {np.median(values):.2g}, worst {np.max(values):.2g}"
+def _spread(errors, what, within):
+    if not errors.size:
+        return f"no {what} could be read"
+    return f"{what} median {np.median(errors):.2g}, worst {np.max(errors):.2g}, allowed {within:g}"

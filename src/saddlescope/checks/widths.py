@@ -3,23 +3,26 @@
 import numpy as np
 
 from saddlescope.checks.shares import holds_in_share, share_text
+from saddlescope.claims import MOST
 
 
-def widths(observable, *expected: tuple[int, ...], share: float = 1.0):
-    """The effective width on each plateau after the first, the end included; one of those that are expected."""
+def widths(observable, *expected: tuple[int, ...], share: float = MOST):
+    """The effective width on each plateau after the first, the end included: one of those expected."""
 
     def check(results):
         rows = [tuple(width_on_plateaus(m, observable)) if m.finite else () for m in results.runs()]
         good = sum(row in expected for row in rows)
         others = sorted({row for row in rows if row not in expected})
-        rest = f"; others {', '.join(map(str, others))}" if others else ""
         then = " or ".join(" then ".join(map(str, e)) for e in expected)
-        return holds_in_share(good, len(rows), f"width {then} in {share_text(good, len(rows))}{rest}", share)
+        text = f"width {then} in {share_text(good, len(rows))}"
+        text += f"; others {', '.join(map(str, others))}" if others else ""
+        return holds_in_share(good, len(rows), text, share)
 
     return check
 
 
 def width_on_plateaus(run, observable):
+    """The width at the flattest instant of each plateau after the first, and at the end."""
     times, values = run.times, run[observable.name].values
     plateaus = run.stages.plateaus[1:]
     ends = [p.at for p in plateaus[:-1]] + [times[-1]] * bool(plateaus)

@@ -40,9 +40,9 @@ def run(
 ):
     """Run experiments, judge their claims, and write results, figure and page.
 
-    Exit status: 0 if every verdict is as recorded, 1 if one differs, 2 for bad usage. Runs with other seeds or axes
-    than the recorded ones are judged, but not compared with the record. Stopped by Ctrl-C or killed, the same command
-    goes on from the runs that are done.
+    Exit status: 0 if every verdict is as recorded or differs within chance, 1 if one differs beyond chance, 2 for bad
+    usage. Runs with other seeds or axes than the recorded ones are judged, but not compared with the record. Stopped
+    by Ctrl-C or killed, the same command goes on from the runs that are done.
 
     Examples:
 
@@ -75,7 +75,7 @@ def run(
             shown = [{"sentence": v.sentence, "where": v.where, "holds": v.holds, "verdict": v.word,
                       "evidence": v.evidence, "runs": v.runs, "not_finite": v.not_finite}
                      for v in verdicts]  # fmt: skip
-            same = None if axes else not found
+            same = None if axes else not any(d.beyond_chance for d in found)
             print(json.dumps({"key": name, "scale": scale, "folder": str(folder), "as_recorded": same,
                               "verdicts": shown}))  # fmt: skip
         else:
@@ -87,18 +87,20 @@ def run(
 
 def tell(key, scale, folder, verdicts):
     from saddlescope.experiment import find
+    from saddlescope.report.record import beside_full_record
 
-    print(f"{key} ({scale}): {find(key).title}", *(f"  {v}" for v in verdicts), sep="\n")
+    lines = beside_full_record(key, verdicts) if scale == "quick" else verdicts
+    print(f"{key} ({scale}): {find(key).title}", *(f"  {line}" for line in lines), sep="\n")
     if untested := len(find(key).claims) - len(verdicts):
         print(f"  not tested, for want of runs: {untested} of {len(find(key).claims)} claims")
     print(f"  page: {folder / 'index.html'}")
 
 
 def end(differs):
-    """Say what is not as recorded; exit status 1 if anything is."""
-    for sentence in differs:
-        print(f"saddlescope: not as recorded: {sentence}", file=sys.stderr)
-    raise typer.Exit(1 if differs else 0)
+    """Say what is not as recorded; exit status 1 if anything differs beyond chance."""
+    for difference in differs:
+        print(f"saddlescope: not as recorded: {difference}", file=sys.stderr)
+    raise typer.Exit(1 if any(d.beyond_chance for d in differs) else 0)
 
 
 @app.command()

@@ -1,42 +1,99 @@
-"""The record: verdicts that a release stands by, kept beside each paper's experiments, quick and full."""
+"""The record: verdicts that a release stands by, kept beside each paper's experiments.
+
+A run elsewhere may give another word by chance: float32 runs differ from processor to processor.
+So counts are compared, not words: `differences` says which differ, and which do so beyond chance.
+"""
 
 import json
+from dataclasses import dataclass
 from importlib import resources
 
-from saddlescope.claims import Verdict
+from saddlescope.claims import HOLDS, UNCLEAR, WORDS, Verdict
 from saddlescope.experiment import find
 
 
 def recorded(key: str, scale: str) -> tuple[tuple[Verdict, ...], dict] | None:
-    """The recorded verdicts of an experiment at a scale, and what is said about them; None where there are none."""
+    """The recorded verdicts of an experiment at a scale, and what is said about them; or None."""
     paper, _, name = key.partition(".")
     file = resources.files(f"saddlescope.papers.{paper}") / "verdicts" / f"{name}.{scale}.json"
     if not file.is_file():
         return None
-    about = json.loads(file.read_text())
-    return tuple(Verdict(**v) for v in about.pop("claims")), about
+    about = json.loads(file.read_text(encoding="utf-8"))
+    return tuple(map(Verdict.from_json, about.pop("claims"))), about
 
 
-def differences(key: str, scale: str, verdicts) -> list[str]:
-    """What is not as recorded, a sentence each. A claim without a record is expected to hold."""
+@dataclass(frozen=True)
+class Difference:
+    """A verdict that is not the recorded one.
+
+    **Arguments:**
+
+    - `ours`: the verdict of these runs.
+    - `recorded`: that of the record; None where it has none.
+    - `beyond_chance`: whether other random numbers alone would hardly explain it.
+    """
+
+    ours: Verdict
+    recorded: Verdict | None
+    beyond_chance: bool
+
+    def __str__(self):
+        chance = "beyond chance" if self.beyond_chance else "within chance"
+        return f"{self.ours.sentence!r} {_said(self.ours)}; recorded: {_said(self.recorded)} ({chance})"
+
+
+def _said(verdict):
+    if verdict is None:
+        return "nothing yet"
+    return f"{verdict.word}, {verdict.counts[0]}" if verdict.counts else verdict.word
+
+
+def differences(key: str, scale: str, verdicts) -> list[Difference]:
+    """What is not as recorded. A claim without a record is expected to hold, or not to be decided."""
     found = recorded(key, scale)
-    expected = {v.sentence: v.word for v in found[0]} if found else {}
-    return [
-        f"{v.sentence!r} {v.word}; recorded: {expected.get(v.sentence, 'nothing yet')}"
-        for v in verdicts
-        if v.word != expected.get(v.sentence, "holds")
-    ]
+    expected = {v.sentence: v for v in found[0]} if found else {}
+    pairs = ((v, expected.get(v.sentence)) for v in verdicts)
+    return [d for ours, known in pairs if (d := difference(ours, known))]
 
 
-WORDS = ("holds", "partly", "does not hold", "cannot tell")
+def difference(ours: Verdict, known: Verdict | None) -> Difference | None:
+    """How a verdict differs from the recorded one; None where it does not.
+
+    Counts are compared by Fisher's exact test at 1 %, setting by setting where the record has them.
+    Without counts another word is beyond chance, unless either is that the runs cannot tell.
+    """
+    if known is None:
+        new = Difference(ours, None, ours.word != UNCLEAR)
+        return None if ours.word == HOLDS else new
+    pairs = _paired(ours.counts, known.counts)
+    if pairs:
+        beyond = any(a.differs_from(b) for a, b in pairs)
+    else:
+        beyond = ours.word != known.word and UNCLEAR not in (ours.word, known.word)
+    return Difference(ours, known, beyond) if beyond or ours.word != known.word else None
+
+
+def beside_full_record(key: str, verdicts) -> list[str]:
+    """Verdicts of a quick form in words, each with the word of the full record beside it."""
+    found = recorded(key, "full")
+    words = {v.sentence: f" [full record: {v.word}]" for v in found[0]} if found else {}
+    return [f"{v}{words.get(v.sentence, '')}" for v in verdicts]
+
+
+def _paired(ours, known):
+    """The counts of the same settings, and those of all runs."""
+    theirs = {count.group: count for count in known}
+    return [(count, theirs[count.group]) for count in ours if count.group in theirs]
 
 
 def tallies(keys) -> str:
-    """A row an experiment: how many of its recorded claims hold."""
+    """One row per experiment: how many of its recorded claims hold."""
     rows = [f"| experiment | what it shows | {' | '.join(WORDS)} |", f"|{'---|' * (2 + len(WORDS))}"]
     for key in keys:
         found = recorded(key, "full")
-        counts = [sum(v.word == word for v in found[0]) for word in WORDS] if found else ["not yet run"] * len(WORDS)
+        counts = ["not yet run"] * len(WORDS)
+        if found:
+            counts = [sum(v.word == word for v in found[0]) for word in WORDS]
         rows.append(f"| `{key}` | {find(key).title} | {' | '.join(str(n or '') for n in counts)} |")
     return "\n".join(rows)
 
@@ -48,9 +105,12 @@ def ledger(keys) -> str:
         if (found := recorded(key, "full")) is None:
             rows.append(f"| {find(key).title}: all its claims | `{key}` | not yet run in full | |")
             continue
-        for v in found[0]:
-            why = f" *Why:* {v.why}" if v.why else ""
-            mark = v.word if v.holds else f"**{v.word}**"
-            evidence = f"{v.evidence}; {v.lost}.{why}".replace("|", "\\|")
-            rows.append(f"| {v.sentence} | `{key}`, {v.where} | {mark} | {evidence} |")
+        rows += [_ledger_row(key, v) for v in found[0]]
     return "\n".join(rows)
+
+
+def _ledger_row(key, verdict):
+    why = f" *Why:* {verdict.why}" if verdict.why else ""
+    mark = verdict.word if verdict.holds else f"**{verdict.word}**"
+    evidence = f"{verdict.numbers}.{why}".replace("|", "\\|")
+    return f"| {verdict.sentence} | `{key}`, {verdict.where} | {mark} | {evidence} |"

@@ -10,8 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from saddlescope.checks import holds_in_share, share_text
-from saddlescope.claims import CheckResult, Claim
+from saddlescope.checks import always, holds_in_share, share_text
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.nets import Cube, Identity, Neuron, Square, Units
@@ -73,7 +73,7 @@ def in_net(p, seed):
 
 def closed_form(results):
     gap = results.measured.gap.values
-    return CheckResult(bool(np.all(gap < 1e-5)), f"largest gap to the solver {gap.max():.1e}")
+    return always(np.sum(gap < 1e-5), len(gap), f"largest gap to the solver {gap.max():.1e}")
 
 
 def stays_small(results):
@@ -102,11 +102,8 @@ def stronger(lower, higher):
         good = int(np.sum(seen & (growth[higher] < growth[lower])))
         text = ", ".join(f"p = {p}: {np.median(g[g != NONE]):.3g}" for p, g in growth.items())
         text += f"; {np.sum(~seen)} without a drop" if not seen.all() else ""
-        return holds_in_share(
-            good,
-            len(growth[lower]),
-            f"{share_text(good, len(growth[lower]))}; growth of the second unit, median {text}",
-        )
+        text = f"{share_text(good, len(seen))}; growth of the second unit, median {text}"
+        return holds_in_share(good, len(seen), text)
 
     return check
 

@@ -10,7 +10,7 @@ which second order cannot time.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.checks import holds_in_share, share_text
+from saddlescope.checks import groups_by, holds_in_share, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.explanations import saved_weights
@@ -55,9 +55,8 @@ def rates_agree(within):
         good = int(np.sum(gap < within))
         parts = {p: results.select(panel=p).measured for p in results.values("panel")}
         by = "; ".join(f"{p}: {np.median(part.rate):.4f} and {np.median(part.said):.4f}" for p, part in parts.items())
-        return holds_in_share(
-            good, len(gap), f"{share_text(good, len(gap))} to {within:.0%}; rates a step, measured and said, {by}"
-        )
+        text = f"{share_text(good, len(gap))} to {within:.0%}; rates a step, measured and said, {by}"
+        return holds_in_share(good, len(gap), text, groups=groups_by(results, "panel", gap < within))
 
     return check
 

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.checks import in_most_runs
+from saddlescope.checks import decided_by, in_most_runs
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.engines.jax_loop import JaxLoop, minibatch
 from saddlescope.experiment import Experiment
@@ -113,9 +113,9 @@ def ordered_by(values):
         if not all(set(PAIRS) <= of.keys() for of in found.values()):
             return None
         order = sorted(PAIRS, key=lambda p: -values[p])
-        good = [bool(np.all(np.diff([of[p].mean() for p in order]) > 0)) for of in found.values()]
+        good = {net: np.all(np.diff([of[p].mean() for p in order]) > 0) for net, of in found.items()}
         said = ", ".join(f"{p} {values[p]:.2f}" for p in order)
-        return CheckResult(all(good), f"values {said}; {say_waits(found)}", any(good))
+        return decided_by(good, f"values {said}; {say_waits(found)}")
 
     return check
 

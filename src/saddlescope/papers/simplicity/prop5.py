@@ -11,8 +11,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from saddlescope.checks import holds_in_share, share_text
-from saddlescope.claims import CheckResult, Claim
+from saddlescope.checks import always, holds_in_share, share_text
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.theory import explosion_time
@@ -101,7 +101,7 @@ def times_agree(results):
     good = int(np.sum(gap <= 1e-5))
     text = f"{good} of {len(gap)} units, {int(flips.sum())} of which turn and {never.sum()} never explode"
     worst = f"largest gap {gap.max():.1e}, of those that turn {gap[flips].max(initial=0):.1e}, allowed 1e-5"
-    return CheckResult(good == len(gap), f"{text}; {worst}")
+    return always(good, len(gap), f"{text}; {worst}")
 
 
 def as_printed(results):
@@ -109,14 +109,16 @@ def as_printed(results):
     theory, solved, flips = (
         np.concatenate([m[n].values for m in results.runs()]) for n in ("theory", "solved", "flips")
     )
-    good = int(np.sum((np.abs(theory / solved - 1) <= 1e-5) & ~flips.astype(bool)))
-    return CheckResult(good == len(theory), f"{good} of {len(theory)} units to 1e-5; v turns in the others", good > 0)
+    turns = flips.astype(bool)
+    good = int(np.sum((np.abs(theory / solved - 1) <= 1e-5) & ~turns))
+    groups = {"units whose v keeps its sign": (good, np.sum(~turns)), "units whose v turns": (0, turns.sum())}
+    return always(good, len(theory), f"{good} of {len(theory)} units to 1e-5", groups)
 
 
 def is_conserved(results):
     drift = results.measured.conserved.values
     good = int(np.sum(drift < 1e-8))
-    return CheckResult(good == len(drift), f"{share_text(good, len(drift))}; largest drift {drift.max():.1e}")
+    return always(good, len(drift), f"{share_text(good, len(drift))}; largest drift {drift.max():.1e}")
 
 
 def others_small(results):
@@ -125,7 +127,7 @@ def others_small(results):
     good = int(np.sum(np.abs(slope - 1) < 0.05))
     last = np.array([m.others.values[-1] for m in results.runs()]) / SCALES[-1]
     text = f"{share_text(good, len(slope))}; slopes {slope.min():.3f} to {slope.max():.3f}; at ε = {SCALES[-1]:g}"
-    return CheckResult(good == len(slope), f"{text} the others are {np.median(last):.3g} ε, at most {last.max():.3g} ε")
+    return always(good, len(slope), f"{text} the others are {np.median(last):.3g} ε, at most {last.max():.3g} ε")
 
 
 def largest_first(results):

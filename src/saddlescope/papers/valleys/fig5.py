@@ -7,7 +7,7 @@ own (144, 48). Frozen, all maps trained, and a true MLP, five seeds each, every 
 
 import numpy as np
 
-from saddlescope.checks import holds_in_share
+from saddlescope.checks import holds_in_share, if_clear
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.papers.valleys import _symmetry as symmetry
@@ -31,8 +31,7 @@ def asymmetric(*nets):
             return None
         good = sum(asymmetry(m) > EVEN for m in runs)
         text = f"{good} of {len(runs)} runs that fit; {symmetry.say(results)}"
-        few = len(runs) < 2 <= len(results.values("seed"))
-        return CheckResult(False, text, unclear=True) if few else holds_in_share(good, len(runs), text)
+        return holds_in_share(good, len(runs), text)
 
     return check
 
@@ -59,7 +58,7 @@ def below(net, other):
         means = {n: mean_of(values) for n, values in shares.items()}
         text = "; ".join(f"{WORDS[n]} {m:.4f} ± {h:.4f}" for n, (m, h) in means.items())
         clear = apart(*means.values())
-        return CheckResult(bool(means[net][0] < means[other][0] and clear), text, unclear=not clear)
+        return if_clear(means[net][0] < means[other][0], clear, text)
 
     return check
 

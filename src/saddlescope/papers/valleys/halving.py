@@ -8,8 +8,8 @@ paper says that the loss drops at every cut; its own nets follow apart, this is 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.checks import error_within, share_text
-from saddlescope.claims import CheckResult, Claim
+from saddlescope.checks import error_within, holds_in_share, share_text
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.nets import Neuron, Tanh, Units
@@ -52,14 +52,14 @@ def ends_before_budget(results):
     good = sum(e.startswith("stopped") for e in ends)
     lengths = results.measured.length.values
     spread = f"lengths {lengths.min()} to {lengths.max()} epochs"
-    return CheckResult(good == len(ends), f"{share_text(good, len(ends))}; {spread}")
+    return holds_in_share(good, len(ends), f"{share_text(good, len(ends))}; {spread}")
 
 
 def diverges(results):
     runs = list(results.runs())
     good = sum(str(m.status.values).startswith("diverged") and m.sizes["epoch"] > 0 and not m.finite for m in runs)
     kept = sum(m.sizes["epoch"] for m in runs)
-    return CheckResult(good == len(runs), f"{share_text(good, len(runs))}; {kept} epochs kept in all")
+    return holds_in_share(good, len(runs), f"{share_text(good, len(runs))}; {kept} epochs kept in all")
 
 
 def draw(results):

@@ -5,14 +5,17 @@ conjectures "on the order of 2ℓ" spikes and elsewhere counts peaks and valleys
 maxima halved (of a cosine its number of periods), and extrema, minima and maxima together.
 """
 
+from itertools import pairwise
+
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.checks import in_most_runs
-from saddlescope.claims import CheckResult, Claim
+from saddlescope.checks import decided_by, in_most_runs
+from saddlescope.claims import UNCLEAR, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, ORANGE
 from saddlescope.papers.valleys._oscillation import OBSERVE, SOUND, chirp_run, listed, show, spread
+from saddlescope.statistics import apart, mean_of
 from saddlescope.tables import Table
 from saddlescope.training import SaveAt
 
@@ -51,12 +54,14 @@ def say(each):
 
 
 def more_with_depth(results):
-    """The count of the last hidden layer grows with the depth of the net, mean over seeds."""
+    """The count of the last hidden layer grows from one depth of the net to the next, in means apart."""
     depths = sorted(results.values("L"))
     if len(depths) < 2:
         return None
-    last = [np.mean([m[SOUND].values[-1][-2] for m in results.select(L=L).runs()]) for L in depths]
-    return CheckResult(bool(np.all(np.diff(last) > 0)), f"last hidden layer at L = {depths}: {listed(last)}")
+    last = {L: mean_of([m[SOUND].values[-1][-2] for m in results.select(L=L).runs()]) for L in depths}
+    words = {f"L = {a} to {b}": last[b][0] > last[a][0] if apart(last[a], last[b]) else UNCLEAR
+             for a, b in pairwise(depths)}  # fmt: skip
+    return decided_by(words, f"last hidden layer at L = {depths}: {listed(mean for mean, _ in last.values())}")
 
 
 def tables(results):

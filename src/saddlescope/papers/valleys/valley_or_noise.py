@@ -146,9 +146,8 @@ def are(*wanted):
     def check(results):
         words, _ = all_kinds(results)
         good = int(np.sum(np.isin(words, wanted)))
-        return (
-            holds_in_share(good, len(words), f"{good} of {len(words)} drops; {said(results)}") if len(words) else None
-        )
+        text = f"{good} of {len(words)} drops; {said(results)}"
+        return holds_in_share(good, len(words), text) if len(words) else None
 
     return check
 
