@@ -93,4 +93,4 @@ def row(v):
     mark = f'<td class="{"yes" if v.holds else "no"}">{"✓" if v.holds else MARKS[v.word]} {v.word}'
     why = f"<br><b>Why:</b> {escape(v.why)}" if v.why else ""
     claim = f"{escape(v.sentence)}<br><small>{escape(v.where)}</small>"
-    return f"<tr>{mark}<td>{claim}<td>{escape(v.evidence)}; {v.lost}.{why}</tr>"
+    return f"<tr>{mark}<td>{claim}<td>{escape(v.numbers)}.{why}</tr>"
