@@ -6,8 +6,8 @@ every claim about it, and `judge` states how many there were beside each verdict
 One rule decides every claim that rests on a count of runs: `Count.word`.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import ceil, floor
 from typing import Any
 
@@ -69,24 +69,10 @@ class Count:
     def reached(self) -> bool:
         return self.good >= self.asked * self.n - 1e-9
 
-    @property
-    def to_decide(self) -> int | None:
-        """The least number of runs that would decide at the share observed; None where none would."""
-        if self.word != UNCLEAR:
-            return self.n
-        if self.n == 0:
-            return wilson_clear_of_half(self.asked)
-        between = not self.reached and 2 * self.good >= self.n
-        if between and self.asked < ALWAYS:
-            return None
-        rounded = ceil if self.reached else floor
-        n = self.n + 1
-        while self._scaled(n, rounded).word == UNCLEAR:
-            n += 1
-        return n
-
-    def _scaled(self, n, rounded) -> "Count":
-        return Count(rounded(round(self.good * n / self.n, 9)), n, self.asked)
+    def scaled(self, factor: float) -> "Count":
+        """As many times the runs at the share observed, rounded away from undecided."""
+        n, rounded = ceil(round(self.n * factor, 9)), ceil if self.reached else floor
+        return replace(self, good=rounded(round(self.good * n / self.n, 9)) if self.n else 0, n=n)
 
     def differs_from(self, other: "Count") -> bool:
         """Beyond chance: Fisher's exact test at 1 %."""
@@ -94,6 +80,36 @@ class Count:
 
     def __str__(self):
         return f"{self.good} of {self.n}"
+
+
+def word_by_setting(words: Iterable[str]) -> str:
+    """Holds or fails if it does so everywhere, partly if it does both; cannot tell otherwise."""
+    found = set(words)
+    if {HOLDS, FAILS} <= found:
+        return PARTLY
+    return found.pop() if len(found) == 1 else UNCLEAR
+
+
+def word_of(counts: Sequence[Count]) -> str:
+    """The word for the count of all runs and, behind it, those of each value of a setting.
+
+    Settings decide where they all agree or contradict each other; else all runs together do. These
+    cannot do so while most runs of one setting say the contrary.
+    """
+    total, *parts = counts
+    word = word_by_setting(part.word for part in parts)
+    if word != UNCLEAR:
+        return word
+    contrary = any(2 * part.good < part.n for part in parts)
+    return UNCLEAR if total.word == HOLDS and contrary else total.word
+
+
+def seeds_to_decide(counts: Sequence[Count], seeds: int) -> int | None:
+    """The least number of seeds that would decide at the shares observed; None if 1000 would not."""
+    for n in range(seeds, 1001):
+        if word_of([count.scaled(n / seeds) for count in counts]) != UNCLEAR:
+            return n
+    return None
 
 
 @dataclass(frozen=True)
@@ -187,14 +203,13 @@ class Verdict:
         """What would decide, where the runs cannot tell."""
         if not self.unclear or not self.counts:
             return ""
-        total, n = self.counts[0], self.counts[0].to_decide
-        if n is None:
-            return f"more than half, fewer than the {total.asked:.0%} asked: more seeds would not decide"
-        if not total.n or n == total.n:  # nothing to count, or it is not their number that is missing
+        total = self.counts[0]
+        if not total.n or word_of(self.counts) != UNCLEAR:  # it is not their number that is missing
             return ""
-        if self.seeds:
-            return f"at this share {ceil(n * self.seeds / total.n)} seeds would decide"
-        return f"at this share {n} runs would decide"
+        n = seeds_to_decide(self.counts, self.seeds or total.n)
+        if n is None:
+            return f"in half or more, but below the {total.asked:.0%} asked: more seeds would not help"
+        return f"at this share {n} {'seeds' if self.seeds else 'runs'} would decide"
 
     @property
     def numbers(self) -> str:
@@ -221,7 +236,8 @@ def judge(claims, results: Results) -> tuple[Verdict, ...]:
     """The verdict on each claim, with the number of runs it rests on and how many were not finite.
 
     A claim about runs that are not among the results is left out: it was not tested. So is one whose
-    check returns None. One run decides nothing, and neither does one seed where no runs are counted.
+    check returns None. One run decides nothing, however many points of it are counted. Neither does
+    one seed where nothing is counted.
     """
     verdicts = []
     for claim in claims:
@@ -234,14 +250,15 @@ def judge(claims, results: Results) -> tuple[Verdict, ...]:
 def _verdict(claim, part, found) -> Verdict:
     runs, lost = part.measured.sizes["run"], int((~part.measured.finite).sum())
     seeds = len(part.values("seed")) if "seed" in part.measured.coords else 0
-    single = not found.counts and not found.exact and (seeds or runs) < 2
+    single = not found.exact and (runs < 2 or (seeds == 1 and not found.counts))
     words = (False, False, True) if single else (found.holds, found.partly, found.unclear)
     holds, partly, unclear = map(bool, words)
+    alone = f"; one {'run' if runs < 2 else 'seed'} decides nothing" if single else ""
     return Verdict(
         claim.sentence,
         claim.where,
         holds,
-        f"{found.evidence}; one seed decides nothing" if single else found.evidence,
+        f"{found.evidence}{alone}",
         runs,
         lost,
         claim.note,

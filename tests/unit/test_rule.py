@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from saddlescope.checks import decided_by, groups_by, holds_in_share, in_most_runs
@@ -20,6 +20,8 @@ from saddlescope.claims import (
     Count,
     Verdict,
     judge,
+    seeds_to_decide,
+    word_of,
 )
 from saddlescope.errors import InvalidInput
 from saddlescope.report.record import difference
@@ -78,21 +80,28 @@ def test_one_run_decides_nothing(good, asked):
 
 @given(counts(most=60))
 def test_the_number_that_would_decide_does_and_none_before_it(count):
-    wanted = count.to_decide
-    if count.word != UNCLEAR:
-        assert wanted == count.n
-    elif wanted is None:  # between one half and what is asked: for ever
-        assert 0.5 <= count.good / count.n < count.asked
-        assert all(Count(count.good * k, count.n * k, count.asked).word == UNCLEAR for k in range(1, 20))
-    elif count.n:
-        share = count.good / count.n
+    if not count.n:
+        return
+    wanted, share = seeds_to_decide([count], count.n), count.good / count.n
 
-        def word_at(n):
-            nearest = np.ceil if share >= count.asked - 1e-9 else np.floor
-            return Count(int(nearest(round(share * n, 9))), n, count.asked).word
+    def word_at(n):
+        nearest = np.ceil if share >= count.asked - 1e-9 else np.floor
+        return Count(int(nearest(round(share * n, 9))), n, count.asked).word
 
+    if wanted is None:  # between one half and what is asked: for ever
+        assert 0.5 <= share < count.asked
+        assert all(word_at(n) == UNCLEAR for n in range(count.n, 300))
+    else:
         assert word_at(wanted) != UNCLEAR
-        assert all(word_at(n) == UNCLEAR for n in range(count.n + 1, wanted))
+        assert all(word_at(n) == UNCLEAR for n in range(count.n, wanted))
+
+
+def test_seeds_are_counted_where_they_have_several_runs_or_settings():
+    assert seeds_to_decide([Count(8, 10)], 5) == 6  # 12 runs: two of each seed
+    halves = [Count(10, 20), Count(8, 10, group="a"), Count(2, 10, group="b")]
+    assert seeds_to_decide([Count(10, 20)], 10) is None
+    assert seeds_to_decide(halves, 10) == 11  # then one holds and the other does not
+    assert word_of([count.scaled(1.1) for count in halves]) == PARTLY
 
 
 def test_a_count_that_is_none_is_refused():
@@ -118,6 +127,7 @@ def test_settings_that_agree_decide_together():
     assert holds_in_share(40, 40, "e", groups={"a": (20, 20), "b": (20, 20)}).holds
     assert holds_in_share(90, 100, "e", groups={"a": (90, 90), "b": (0, 10)}).partly
     assert holds_in_share(10, 10, "e", groups={"a": (7, 7), "b": (3, 3)}).holds  # b alone could not tell
+    assert holds_in_share(18, 21, "e", groups={"a": (17, 18), "b": (1, 3)}).unclear  # most of b say the contrary
 
 
 def test_a_claim_decided_for_each_setting_by_itself():
@@ -158,9 +168,9 @@ def test_the_seeds_that_would_decide_are_said():
     claim = Claim("s", "w", lambda r: holds_in_share(8, 10, "8 of 10"))
     (verdict,) = judge([claim], results_of([1.0] * 10, seed=[0, 1, 2, 3, 4] * 2, net=[1] * 5 + [2] * 5))
     assert verdict.seeds == 5
-    assert "6 seeds would decide" in str(verdict)  # 11 runs, two of each seed
+    assert "6 seeds would decide" in str(verdict)  # 12 runs, two of each seed
     between = replace(verdict, counts=(Count(7, 10),))
-    assert "more seeds would not decide" in str(between)
+    assert "more seeds would not help" in str(between)
     assert Verdict.from_json(as_json(verdict)) == verdict
 
 
@@ -176,6 +186,7 @@ def verdict_of(word=None, *given_counts):
     return Verdict("s", "w", flags[HOLDS], "e", 5, 0, "", flags[PARTLY], flags[UNCLEAR], given_counts)
 
 
+@settings(deadline=None)  # the first to import scipy waits for it
 @given(counts(most=40), counts(most=40))
 def test_what_differs_beyond_chance_differs_both_ways_and_a_count_never_from_itself(a, b):
     assert a.differs_from(b) == b.differs_from(a)

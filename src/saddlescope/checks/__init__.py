@@ -11,7 +11,6 @@ from saddlescope.checks.shares import (
     holds_in_share,
     in_most_runs,
     share_text,
-    word_of,
 )
 from saddlescope.checks.widths import width_on_plateaus, widths
 
@@ -32,5 +31,4 @@ __all__ = [
     "share_text",
     "width_on_plateaus",
     "widths",
-    "word_of",
 ]

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from saddlescope.checks.settings import named_words, word_by_setting
-from saddlescope.claims import ALWAYS, HOLDS, MOST, PARTLY, UNCLEAR, CheckResult, Count
+from saddlescope.checks.settings import named_words
+from saddlescope.claims import ALWAYS, HOLDS, MOST, PARTLY, UNCLEAR, CheckResult, Count, word_of
 from saddlescope.results import Results, Run
 from saddlescope.statistics import wilson
 
@@ -23,21 +23,15 @@ def share_text(good, n, what="runs"):
 def holds_in_share(good, n, evidence, share=MOST, groups: Groups | None = None) -> CheckResult:
     """A claim that asks for a share of the runs, decided by their number.
 
-    With `groups` it is decided for each value of a setting as well. True of some values and false of
-    others it holds *partly*, and the evidence names them.
+    With `groups` it is decided for each value of a setting as well. True of some values and false
+    of others it holds *partly*, and the evidence names them.
     """
     total = Count(good, n, share)
     parts = tuple(Count(g, m, share, str(name)) for name, (g, m) in (groups or {}).items())
-    word = word_of(total, parts)
+    word = word_of((total, *parts))
     named = f"; {_named(parts)}" if len(parts) > 1 and word != HOLDS else ""
     flags = word == HOLDS, f"{evidence}{named}", word == PARTLY, word == UNCLEAR
     return CheckResult(*flags, counts=(total, *parts))
-
-
-def word_of(total: Count, parts=()) -> str:
-    """The word for a count and, where there are several, for the counts of a setting's values."""
-    by_value = word_by_setting(part.word for part in parts) if parts else UNCLEAR
-    return total.word if by_value == UNCLEAR else by_value
 
 
 def _named(parts):

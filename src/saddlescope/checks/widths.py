@@ -7,7 +7,7 @@ from saddlescope.claims import MOST
 
 
 def widths(observable, *expected: tuple[int, ...], share: float = MOST):
-    """The effective width on each plateau after the first, the end included: one of those expected."""
+    """The effective width on each plateau after the first and at the end: one of those expected."""
 
     def check(results):
         rows = [tuple(width_on_plateaus(m, observable)) if m.finite else () for m in results.runs()]
