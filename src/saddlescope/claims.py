@@ -225,7 +225,7 @@ class Verdict:
 
 
 def tally(verdicts) -> str:
-    """`5 of 9 claims hold, 2 partly, 1 cannot be told`."""
+    """`5 of 9 claims hold, 2 partly, 1 undecided`."""
     found = {word: sum(v.word == word for v in verdicts) for word in WORDS}
     partly = f", {found[PARTLY]} partly" if found[PARTLY] else ""
     unclear = f", {found[UNCLEAR]} undecided" if found[UNCLEAR] else ""

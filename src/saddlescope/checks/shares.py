@@ -26,10 +26,10 @@ def holds_in_share(good, n, evidence, share=MOST, groups: Groups | None = None) 
     With `groups` it is decided for each value of a setting as well. True of some values and false
     of others it holds *partly*, and the evidence names them.
     """
-    total = Count(good, n, share)
-    parts = tuple(Count(g, m, share, str(name)) for name, (g, m) in (groups or {}).items())
+    total, groups = Count(good, n, share), groups if groups and len(groups) > 1 else {}
+    parts = tuple(Count(g, m, share, str(name)) for name, (g, m) in groups.items())
     word = word_of((total, *parts))
-    named = f"; {_named(parts)}" if len(parts) > 1 and word != HOLDS else ""
+    named = f"; {_named(parts)}" if parts and word != HOLDS else ""
     flags = word == HOLDS, f"{evidence}{named}", word == PARTLY, word == UNCLEAR
     return CheckResult(*flags, counts=(total, *parts))
 
@@ -66,9 +66,10 @@ def in_most_runs(
 
 
 def groups_by(results, axis, good) -> Groups:
-    """Good runs and all runs, for each value of an axis."""
+    """Good runs and all runs, for each value of an axis: `relu`, or `L = 5`."""
     good, values = np.asarray(good, bool), results.measured[axis].values
-    return {str(v): (good[values == v].sum(), np.sum(values == v)) for v in results.values(axis)}
+    names = {v: v if isinstance(v, str) else f"{axis} = {v:g}" for v in results.values(axis)}
+    return {name: (good[values == v].sum(), np.sum(values == v)) for v, name in names.items()}
 
 
 def error_within(error: Callable[[Run], float], within: float, what: str, share: float = MOST):

@@ -51,8 +51,8 @@ def ends(good, word):
             f"m = {m:g}, L = {L}: {np.median(errors(results.select(m=m, L=L))):.1e}"
             for m, L in sorted(set(zip(results.measured.m.values, results.measured.L.values, strict=True)))
         )
-        groups = {f"m = {m}": count for m, count in groups_by(results, "m", good(found)).items()}
-        return holds_in_share(n, len(found), f"{n} of {len(found)} runs {word}; median test errors {by}", groups=groups)
+        text = f"{n} of {len(found)} runs {word}; median test errors {by}"
+        return holds_in_share(n, len(found), text, groups=groups_by(results, "m", good(found)))
 
     return check
 

@@ -73,9 +73,8 @@ def works_at(init, working, failing=()):
             return None
         works = part.measured.outcome.values.astype(str) == "worked"
         good = works == np.isin(part.measured.L.values, working)
-        groups = {f"L = {L}": count for L, count in groups_by(part, "L", good).items()}
         text = f"{good.sum()} of {good.size} runs; worked by depth: {shown(by_depth(clipped, worked))}"
-        return holds_in_share(good.sum(), good.size, text, groups=groups)
+        return holds_in_share(good.sum(), good.size, text, groups=groups_by(part, "L", good))
 
     return check
 
