@@ -2,15 +2,18 @@
 
     python tools/record.py [KEY …] [--scale quick|full] [--workers N] [--judge]
 
-Verdicts go beside each paper's experiments, a full run's figure, tables and row a run to results/KEY. `--judge` takes
-the results that are there and judges them anew. A run that is stopped goes on where it was. What it writes is
-committed.
+Verdicts go beside each paper's experiments; a full run's figure, tables and runs.csv go to results/KEY. `--judge` takes
+the results that are there and judges them again. A run that is stopped resumes. What it writes is committed. A record
+names its commit, so that this refuses to start from a tree with changes.
 """
 
 import argparse
 import shutil
 from pathlib import Path
 
+from saddlescope.papers.valleys._run_folder import train_to_folder
+
+from saddlescope.storage.provenance import provenance
 from saddlescope.storage.result_folder import folder_of
 from saddlescope.workflows.find import matching_keys
 from saddlescope.workflows.run_experiment import judge_folder, run_to_folder
@@ -57,6 +60,8 @@ def main():
     parser.add_argument("--judge", action="store_true")
     parser.add_argument("--out", type=Path, default=ROOT / "saddlescope-results")
     options = parser.parse_args()
+    if not provenance()["clean"]:  # read once: what is written below does not count as a change
+        parser.error("A record comes from a clean commit: commit or remove your changes first.")
     for key in [k for given in options.keys for k in matching_keys(given)]:
         for scale in (options.scale,) if options.scale else ("quick", "full"):
             record(key, scale, options.out, options.workers, options.judge)

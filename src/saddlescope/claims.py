@@ -1,35 +1,152 @@
 """Claims: a sentence, where it stands, and a check from results to a verdict.
 
-A claim that fails is a finding: it stays, with its numbers. A run that is not finite counts against every claim
-about it, and `judge` states how many there were beside each verdict.
+A claim that fails is a finding: it stays, with its numbers. A run that is not finite counts against
+every claim about it, and `judge` states how many there were beside each verdict.
+
+One rule decides every claim that rests on a count of runs: `Count.word`.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import ceil, floor
 from typing import Any
 
-import numpy as np
+from saddlescope.errors import require
+from saddlescope.results import Results
+from saddlescope.statistics import same_share, wilson, wilson_clear_of_half
 
-from saddlescope.results import Results, Run
-from saddlescope.statistics import wilson
+HOLDS, PARTLY, FAILS, UNCLEAR = "holds", "partly", "does not hold", "cannot tell"
+WORDS = (HOLDS, PARTLY, FAILS, UNCLEAR)
+MOST, ALWAYS = 0.8, 1.0
 
-RunError = Callable[[Run], float]
+
+@dataclass(frozen=True)
+class Count:
+    """In how many runs a claim came true, and in what share of them it asks to.
+
+    The rule: a claim *holds* where the share is at least the one asked, and its interval (Wilson,
+    95 %) lies at one half or above. It *does not hold* where the interval lies at one half or below,
+    or where the share is below one half in enough runs. Enough are as many runs as would have shown
+    the share asked, had it been there: from (1.96 / (2 asked - 1))² runs on the interval of a share
+    as asked lies above one half, 11 runs for four fifths. All else the runs *cannot tell*: one run
+    decides nothing. A theorem asks for `ALWAYS`: among enough runs (4) one exception refutes it.
+
+    **Arguments:**
+
+    - `good`: how many came true.
+    - `n`: of how many. A run that is not finite is one of them.
+    - `asked`: the least share that the claim asks for, above one half.
+    - `group`: the value of a setting that these runs have in common, where a claim is decided for
+      each of several.
+    """
+
+    good: int
+    n: int
+    asked: float = MOST
+    group: str = ""
+
+    def __post_init__(self):
+        object.__setattr__(self, "good", int(self.good))  # numpy's integers are not JSON
+        object.__setattr__(self, "n", int(self.n))
+        require(0 <= self.good <= self.n, f"{self.good} of {self.n} is not a share of runs.")
+        require(
+            0.5 < self.asked <= 1,
+            f"A claim asks for more than half of the runs, not {self.asked:g}.",
+        )
+
+    @property
+    def word(self) -> str:
+        if self.n < 2:
+            return UNCLEAR
+        low, high = wilson(self.good, self.n)
+        enough = self.n >= wilson_clear_of_half(self.asked)
+        if self.reached and low >= 0.5:
+            return HOLDS
+        refuted = self.asked == ALWAYS and not self.reached
+        return FAILS if high <= 0.5 or (enough and (2 * self.good < self.n or refuted)) else UNCLEAR
+
+    @property
+    def reached(self) -> bool:
+        return self.good >= self.asked * self.n - 1e-9
+
+    def scaled(self, factor: float) -> "Count":
+        """As many times the runs at the share observed, rounded away from undecided."""
+        n, rounded = ceil(round(self.n * factor, 9)), ceil if self.reached else floor
+        return replace(self, good=rounded(round(self.good * n / self.n, 9)) if self.n else 0, n=n)
+
+    def differs_from(self, other: "Count") -> bool:
+        """Beyond chance: Fisher's exact test at 1 %."""
+        return not same_share(self.good, self.n, other.good, other.n)
+
+    def __str__(self):
+        return f"{self.good} of {self.n}"
+
+
+def word_by_setting(words: Iterable[str]) -> str:
+    """Holds or fails if it does so everywhere, partly if it does both; cannot tell otherwise."""
+    found = set(words)
+    if {HOLDS, FAILS} <= found:
+        return PARTLY
+    return found.pop() if len(found) == 1 else UNCLEAR
+
+
+def word_of(counts: Sequence[Count]) -> str:
+    """The word for the count of all runs and, behind it, those of each value of a setting.
+
+    Settings decide where they all agree or contradict each other; else all runs together do. These
+    cannot do so while most runs of one setting say the contrary.
+    """
+    total, *parts = counts
+    word = word_by_setting(part.word for part in parts)
+    if word != UNCLEAR:
+        return word
+    contrary = any(2 * part.good < part.n for part in parts)
+    return UNCLEAR if total.word == HOLDS and contrary else total.word
+
+
+def seeds_to_decide(counts: Sequence[Count], seeds: int) -> int | None:
+    """The least number of seeds that would decide at the shares observed; None if 1000 would not."""
+    for n in range(seeds, 1001):
+        if word_of([count.scaled(n / seeds) for count in counts]) != UNCLEAR:
+            return n
+    return None
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What a check found: whether the claim holds, and the numbers in words. Where it does not: whether it holds in
-    part, or the runs cannot tell."""
+    """What a check found, with the numbers in words.
+
+    **Arguments:**
+
+    - `holds`: whether the claim is true.
+    - `evidence`: the numbers, in words.
+    - `partly`: whether it is true of some settings and false of others, which the evidence names.
+    - `unclear`: whether these runs cannot tell.
+    - `counts`: what it was counted from: one `Count`, and one for each setting that was decided
+      for itself. Empty where no runs were counted.
+    - `exact`: whether it rests on no run: a property of a formula, a number of parameters.
+    """
 
     holds: bool
     evidence: str
     partly: bool = False
     unclear: bool = False
+    counts: tuple[Count, ...] = ()
+    exact: bool = False
 
 
 @dataclass(frozen=True)
 class Claim:
-    """`only` restricts the claim to the runs with these values of the axes; `note` says why it fails, once known."""
+    """A sentence of a paper, or our own, that results can contradict.
+
+    **Arguments:**
+
+    - `sentence`: what is claimed.
+    - `where`: the place in the paper, or "ours".
+    - `check`: from results to a `CheckResult`; None where the runs asked for are not among them.
+    - `only`: restricts the claim to the runs with these values of the axes.
+    - `note`: why it fails, once known.
+    """
 
     sentence: str
     where: str
@@ -40,6 +157,17 @@ class Claim:
 
 @dataclass(frozen=True)
 class Verdict:
+    """A claim as the runs have decided it.
+
+    **Arguments:**
+
+    - `sentence`, `where`, `note`: those of the claim.
+    - `holds`, `evidence`, `partly`, `unclear`, `counts`: what its check found.
+    - `runs`: how many runs it rests on.
+    - `not_finite`: how many of them diverged.
+    - `seeds`: how many seeds the runs have; 0 where they have none.
+    """
+
     sentence: str
     where: str
     holds: bool
@@ -49,12 +177,17 @@ class Verdict:
     note: str = ""
     partly: bool = False
     unclear: bool = False
+    counts: tuple[Count, ...] = ()
+    seeds: int = 0
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> "Verdict":
+        counts = tuple(Count(**count) for count in stored.get("counts", ()))
+        return cls(**{**stored, "counts": counts})
 
     @property
     def word(self) -> str:
-        if self.holds:
-            return "holds"
-        return "partly" if self.partly else "cannot tell" if self.unclear else "does not hold"
+        return HOLDS if self.holds else PARTLY if self.partly else UNCLEAR if self.unclear else FAILS
 
     @property
     def lost(self) -> str:
@@ -65,173 +198,72 @@ class Verdict:
         """The note, where the claim fails or holds in part."""
         return "" if self.holds else self.note
 
+    @property
+    def missing(self) -> str:
+        """What would decide, where the runs cannot tell."""
+        if not self.unclear or not self.counts:
+            return ""
+        total = self.counts[0]
+        if not total.n or word_of(self.counts) != UNCLEAR:  # it is not their number that is missing
+            return ""
+        n = seeds_to_decide(self.counts, self.seeds or total.n)
+        if n is None:
+            return f"in half or more, but below the {total.asked:.0%} asked: more seeds would not help"
+        return f"at this share {n} {'seeds' if self.seeds else 'runs'} would decide"
+
+    @property
+    def numbers(self) -> str:
+        """All that is said of the runs: the evidence, what was lost, what is missing."""
+        return "; ".join(filter(None, (self.evidence, self.lost, self.missing)))
+
     def __str__(self):
-        word, why = self.word if self.holds else self.word.upper(), f" Why: {self.why}" if self.why else ""
-        return f"{word}: {self.sentence} [{self.where}] {self.evidence}; {self.lost}.{why}"
+        word, why = (
+            self.word if self.holds else self.word.upper(),
+            f" Why: {self.why}" if self.why else "",
+        )
+        return f"{word}: {self.sentence} [{self.where}] {self.numbers}.{why}"
 
 
 def tally(verdicts) -> str:
-    """`5 of 9 claims hold, 2 partly`."""
-    partly = sum(v.word == "partly" for v in verdicts)
-    return f"{sum(v.holds for v in verdicts)} of {len(verdicts)} claims hold" + (f", {partly} partly" if partly else "")
+    """`5 of 9 claims hold, 2 partly, 1 undecided`."""
+    found = {word: sum(v.word == word for v in verdicts) for word in WORDS}
+    partly = f", {found[PARTLY]} partly" if found[PARTLY] else ""
+    unclear = f", {found[UNCLEAR]} undecided" if found[UNCLEAR] else ""
+    return f"{found[HOLDS]} of {len(verdicts)} claims hold{partly}{unclear}"
 
 
 def judge(claims, results: Results) -> tuple[Verdict, ...]:
-    """The verdict on each claim, with the number of runs it rests on and how many of them were not finite.
+    """The verdict on each claim, with the number of runs it rests on and how many were not finite.
 
-    A claim about runs that are not among the results is left out: it was not tested. So is one whose check finds
-    that these runs cannot tell, and returns None.
+    A claim about runs that are not among the results is left out: it was not tested. So is one whose
+    check returns None. One run decides nothing, however many points of it are counted. Neither does
+    one seed where nothing is counted.
     """
     verdicts = []
     for claim in claims:
         part = results.select(**claim.only)
-        runs = part.measured.sizes["run"]
-        if runs == 0:
-            continue
-        if (finding := claim.check(part)) is None:
-            continue
-        lost = int((~part.measured.finite).sum())
-        about = (claim.sentence, claim.where, bool(finding.holds), finding.evidence, runs, lost, claim.note)
-        verdicts.append(Verdict(*about, bool(finding.partly), bool(finding.unclear)))
+        if part.measured.sizes["run"] and (found := claim.check(part)) is not None:
+            verdicts.append(_verdict(claim, part, found))
     return tuple(verdicts)
 
 
-def in_runs(error: RunError, within: float, what: str, share: float = 1.0):
-    """error(run) ≤ within, in at least this share of runs. A run not finite is an infinite error."""
-
-    def check(results):
-        errors = np.array([error(run) if run.finite else np.inf for run in results.runs()])
-        good = int(np.sum(errors <= within))  # NaN is not
-        found = errors[np.isfinite(errors)]
-        spread = f"; {what} {spread_of(found)}, allowed {within:g}" if found.size else f"; no {what} could be read"
-        lost = len(errors) - found.size
-        unread = f"; {lost} could not be compared" if found.size and lost else ""
-        return rated(good, len(errors), f"{counted(good, len(errors))}{spread}{unread}", share)
-
-    return check
-
-
-def enough(good, runs, share):
-    """At least this share of the runs, and of one run at least."""
-    return good > 0 and good >= share * runs - 1e-9
-
-
-def spread_of(values):
-    return f"median {np.median(values):.2g}, worst {np.max(values):.2g}"
-
-
-MOST, SOME = 0.8, 0.2
-
-
-def counted(good, n):
-    """`20 of 20 runs (95 % interval 84–100 %)`, by Wilson's score."""
-    low, high = wilson(good, n)
-    return f"{good} of {n} runs (95 % interval {100 * low:.0f}–{100 * high:.0f} %)"
-
-
-def rated(good, n, evidence, share=MOST) -> CheckResult:
-    """Holds if true of four fifths or more, or of another share; partly if of a fifth or more."""
-    return CheckResult(enough(good, n, share), evidence, enough(good, n, SOME))
-
-
-def mostly(test: Callable[[Run], bool], say: Callable[[Results], str] | None = None):
-    """test(run) is true of most runs; `say` adds numbers. A run not finite counts against it."""
-
-    def check(results):
-        good = [bool(run.finite and test(run)) for run in results.runs()]
-        more = f"; {say(results)}" if say else ""
-        return rated(sum(good), len(good), counted(sum(good), len(good)) + more)
-
-    return check
-
-
-# ---- Checks, each from one run's own curves. ----
-
-
-def drops(number: int, share: float = 1.0):
-    """The loss has exactly this many drops."""
-
-    def check(results):
-        counts = np.array([m.stages.n_drops if m.finite else -1 for m in results.runs()])
-        good = int(np.sum(counts == number))
-        others = sorted(set(counts[counts != number].tolist()))
-        rest = f"; others have {', '.join('diverged' if c < 0 else str(c) for c in others)}" if others else ""
-        return rated(good, len(counts), f"{number} drops in {counted(good, len(counts))}{rest}", share)
-
-    return check
-
-
-def plateau_levels(within: float, share: float = 1.0):
-    """Each plateau between two drops lies at its predicted level, relative error."""
-
-    def error(run):
-        found = np.array([p.level for p in run.stages.plateaus])
-        level = run.predicted["plateau_level"].values
-        if len(found) != len(level) or len(level) < 3:
-            return np.inf
-        return float(np.max(np.abs(found[1:-1] / level[1:-1] - 1)))
-
-    return in_runs(error, within, "relative error of the level", share)
-
-
-def drop_steps(within: float, share: float = 1.0):
-    """The loss falls fastest at the predicted steps, relative error."""
-
-    def error(run):
-        found = np.array([d.at for d in run.stages.drops])
-        step = run.predicted["drop_step"].values
-        return float(np.max(np.abs(found / step - 1))) if len(found) == len(step) else np.inf
-
-    return in_runs(error, within, "relative error of the drop steps", share)
-
-
-def half_strength(observable, within: float, share: float = 1.0):
-    """Each part of the task is half learned at the predicted step, relative error."""
-
-    def error(run):
-        times = run.times
-        found = np.array([half_way(times, curve) for curve in run[observable.name].values.T])
-        step = run.predicted["half_strength_step"].values
-        return float(np.max(np.abs(found / step - 1))) if found.shape == step.shape else np.inf
-
-    return in_runs(error, within, "relative error of the half-strength steps", share)
-
-
-def half_way(times, curve):
-    """When a rising curve passes ½: a line between two saved points in log-odds, in which a logistic rise is one."""
-    after = int(np.argmax(curve >= 0.5))
-    if after == 0 or not (0 < curve[after - 1] < 0.5 <= curve[after] < 1):
-        return np.inf
-    odds = np.log(curve[after - 1 : after + 1] / (1 - curve[after - 1 : after + 1]))
-    return float(np.interp(0.0, odds, times[after - 1 : after + 1]))
-
-
-def curve(name: str, within: float, share: float = 1.0):
-    """The measured curve is the predicted one, largest gap over the curve's start."""
-
-    def error(run):
-        a, b = run[name].values, run.predicted[name].values
-        return float(np.max(np.abs(a - b)) / abs(a[0])) if a.shape == b.shape and a.size else np.inf
-
-    return in_runs(error, within, "largest gap over the start", share)
-
-
-def widths(observable, *expected: tuple[int, ...], share: float = 1.0):
-    """The effective width on each plateau after the first, the end included; one of those that are expected."""
-
-    def check(results):
-        rows = [tuple(width_on_plateaus(m, observable)) if m.finite else () for m in results.runs()]
-        good = sum(row in expected for row in rows)
-        others = sorted({row for row in rows if row not in expected})
-        rest = f"; others {', '.join(map(str, others))}" if others else ""
-        then = " or ".join(" then ".join(map(str, e)) for e in expected)
-        return rated(good, len(rows), f"width {then} in {counted(good, len(rows))}{rest}", share)
-
-    return check
-
-
-def width_on_plateaus(run, observable):
-    times, values = run.times, run[observable.name].values
-    plateaus = run.stages.plateaus[1:]
-    ends = [p.at for p in plateaus[:-1]] + [times[-1]] * bool(plateaus)
-    return [int(values[np.argmin(np.abs(times - t))]) for t in ends]
+def _verdict(claim, part, found) -> Verdict:
+    runs, lost = part.measured.sizes["run"], int((~part.measured.finite).sum())
+    seeds = len(part.values("seed")) if "seed" in part.measured.coords else 0
+    single = not found.exact and (runs < 2 or (seeds == 1 and not found.counts))
+    words = (False, False, True) if single else (found.holds, found.partly, found.unclear)
+    holds, partly, unclear = map(bool, words)
+    alone = f"; one {'run' if runs < 2 else 'seed'} decides nothing" if single else ""
+    return Verdict(
+        claim.sentence,
+        claim.where,
+        holds,
+        f"{found.evidence}{alone}",
+        runs,
+        lost,
+        claim.note,
+        partly,
+        unclear,
+        found.counts,
+        seeds,
+    )

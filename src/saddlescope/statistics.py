@@ -15,10 +15,28 @@ def wilson(good, n, z=Z):
     return max(0.0, (centre - spread) / (n + z**2)), min(1.0, (centre + spread) / (n + z**2))
 
 
-def student(n):
+def wilson_clear_of_half(share) -> int:
+    """From how many runs on the interval of this share, above one half, lies above one half.
+
+    Wilson's interval leaves out ½ where the score test does: |share - ½| ≥ z √(¼ / n).
+    """
+    return int(np.ceil((Z / (2 * share - 1)) ** 2))
+
+
+def same_share(good, n, other_good, other_n, level=0.01) -> bool:
+    """Whether two counts may come from one share: Fisher's exact test, two-sided."""
+    if not n or not other_n or good * other_n == other_good * n:
+        return True
+    from scipy.stats import fisher_exact
+
+    table = [[good, n - good], [other_good, other_n - other_good]]
+    return bool(fisher_exact(table).pvalue >= level)
+
+
+def student(n, level=0.95):
     from scipy.stats import t  # a second to import
 
-    return t.ppf(0.975, n - 1)
+    return t.ppf((1 + level) / 2, n - 1)
 
 
 def mean_of(values) -> tuple[float, float]:
@@ -29,12 +47,12 @@ def mean_of(values) -> tuple[float, float]:
     return float(values.mean()), float(student(len(values)) * values.std(ddof=1) / np.sqrt(len(values)))
 
 
-def one_more(values, least=0.0) -> tuple[float, float]:
-    """Where one more value of the same kind would lie, normal values assumed, of a deviation of `least` or more."""
+def one_more(values, least=0.0, level=0.95) -> tuple[float, float]:
+    """Where one more value of the same kind would lie, normal values of a deviation of `least` or more assumed."""
     values = np.asarray(values, float)
     if len(values) < 2:
         return np.nan, np.nan
-    half = student(len(values)) * max(values.std(ddof=1), least) * np.sqrt(1 + 1 / len(values))
+    half = student(len(values), level) * max(values.std(ddof=1), least) * np.sqrt(1 + 1 / len(values))
     return float(values.mean() - half), float(values.mean() + half)
 
 

@@ -4,20 +4,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from saddlescope.claims import (
-    CheckResult,
-    Claim,
-    curve,
-    drop_steps,
-    drops,
-    half_strength,
-    half_way,
-    in_runs,
-    judge,
-    plateau_levels,
-    widths,
-    wilson,
-)  # fmt: skip
+from saddlescope.checks import curve, drop_steps, drops, error_within, half_strength, half_way, plateau_levels, widths
+from saddlescope.claims import CheckResult, Claim, Count, judge
 from saddlescope.observables import ByRank, EffectiveWidth, LearnedModes
 from saddlescope.results import Results, collect
 
@@ -76,27 +64,35 @@ CHECKS = {
 
 @pytest.mark.parametrize("name", CHECKS)
 def test_holds_on_what_is_so(name):
-    finding = CHECKS[name](results_of(made(), made()))
+    finding = CHECKS[name](results_of(*[made()] * 4))
     assert finding.holds, finding.evidence
-    assert "2 of 2" in finding.evidence
+    assert "4 of 4" in finding.evidence
+    assert finding.counts == (Count(4, 4),)
 
 
 @pytest.mark.parametrize("name", CHECKS)
 def test_a_diverged_run_counts_against_every_claim_and_is_counted(name):
     claim = Claim("It is so.", "here", CHECKS[name])
-    verdict = judge([claim], results_of(made(), made(diverged=True)))[0]
-    assert not verdict.holds
-    assert "1 of 2" in verdict.evidence
-    assert verdict.runs == 2
+    verdict = judge([claim], results_of(*[made()] * 3, made(diverged=True)))[0]
+    assert verdict.word == "cannot tell"
+    assert verdict.counts == (Count(3, 4),)
+    assert "3 of 4" in verdict.evidence
+    assert verdict.runs == 4
     assert verdict.not_finite == 1
-    assert "1 of 2 not finite" in str(verdict)
+    assert "1 of 4 not finite" in str(verdict)
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_runs_that_all_diverge_refute_every_claim(name):
+    verdict = judge([Claim("It is so.", "here", CHECKS[name])], results_of(*[made(diverged=True)] * 4))[0]
+    assert verdict.word == "does not hold"
 
 
 @pytest.mark.parametrize("name", ["drops", "levels", "drop steps", "half", "widths"])
 def test_padding_is_not_divergence(name):
     """A shorter run is padded in the same table; it must be judged as if it were alone."""
-    results = results_of(made(500), made(420))
-    assert results.measured["length"].values.tolist() == [500, 420]
+    results = results_of(made(500), made(420), made(420), made(420))
+    assert results.measured["length"].values.tolist() == [500, 420, 420, 420]
     assert np.isnan(results.measured["loss"].values[1, 420:]).all()
     verdict = judge([Claim("It is so.", "here", CHECKS[name])], results)[0]
     assert verdict.holds, verdict.evidence
@@ -105,23 +101,23 @@ def test_padding_is_not_divergence(name):
 
 @pytest.mark.parametrize("name", ["drop steps", "half", "curve"])
 def test_fails_on_what_comes_too_late(name):
-    finding = CHECKS[name](results_of(made(), made(shift=12.0)))
+    finding = CHECKS[name](results_of(*[made()] * 2, *[made(shift=12.0)] * 2))
     assert not finding.holds
-    assert "1 of 2" in finding.evidence
+    assert finding.counts == (Count(2, 4),)
 
 
 def test_fails_on_another_number_of_drops():
     one = made(drop=False)
     for name in ("drops", "levels", "drop steps", "widths"):
-        assert not CHECKS[name](results_of(one)).holds
+        assert not CHECKS[name](results_of(*[one] * 4)).holds
     assert "others have 1" in drops(2)(results_of(one)).evidence
 
 
 def test_a_share_is_a_share():
-    runs = results_of(made(), made(), made(), made(diverged=True))
+    runs = results_of(*[made()] * 12, *[made(diverged=True)] * 4)
     assert drops(2, share=0.75)(runs).holds
     assert not drops(2, share=0.8)(runs).holds
-    assert in_runs(lambda m, p: 0.0, 0.1, "error", share=0.75)(runs).holds
+    assert error_within(lambda run: 0.0, 0.1, "error", share=0.75)(runs).holds
 
 
 def test_half_way_is_exact_for_a_logistic_however_coarse():
@@ -133,22 +129,14 @@ def test_half_way_is_exact_for_a_logistic_however_coarse():
 
 
 def test_only_restricts_and_a_claim_about_no_run_is_left_out():
-    results = results_of(made(), made(diverged=True))
-    assert judge([Claim("So.", "here", drops(2), only={"seed": 0})], results)[0].holds
+    results = results_of(*[made()] * 4, made(diverged=True))
+    assert judge([Claim("So.", "here", drops(2), only={"seed": (0, 1, 2, 3)})], results)[0].holds
     assert judge([Claim("So.", "here", drops(2), only={"seed": 9})], results) == ()
 
 
 def test_a_note_is_shown_where_a_claim_fails_and_only_there():
-    results = results_of(made())
+    results = results_of(made(), made())
     failing = Claim("So.", "here", lambda r: CheckResult(False, "no"), note="because")
     holding = Claim("So.", "here", lambda r: CheckResult(True, "yes"), note="because")
     assert "Why: because" in str(judge([failing], results)[0])
     assert "because" not in str(judge([holding], results)[0])
-
-
-def test_wilson_interval_against_the_textbook():
-    low, high = wilson(20, 20)
-    assert low == pytest.approx(20 / (20 + 1.96**2))
-    assert high == 1.0
-    low, high = wilson(8, 10)  # 0.4902, 0.9433
-    assert (low, high) == (pytest.approx(0.4902, abs=1e-3), pytest.approx(0.9433, abs=1e-3))

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from sweep_jobs import Tells
 
-from saddlescope.claims import CheckResult, Claim, judge, mostly, rated
+from saddlescope.checks import holds_in_share, in_most_runs
+from saddlescope.claims import CheckResult, Claim, judge
 from saddlescope.errors import InvalidInput
 from saddlescope.experiment import Experiment
 from saddlescope.figures import weights_movie
@@ -50,7 +51,7 @@ def made(**more):
     axes = dict(steps=(5, 10), lr=(0.01, 1e6))
     options = dict(
         title="T", source="W", full=axes, quick=axes, draw=draw, setting=setting, observe=(FullLoss(),),
-        claims=(Claim("falls", "ours", mostly(lambda m, _: m.fall > 0, lambda r: "said")),), digest=digest,
+        claims=(Claim("falls", "ours", in_most_runs(lambda m: m.fall > 0, lambda r: "said")),), analyse=digest,
         tables=tables,
     )  # fmt: skip
     return Experiment(**options | more)
@@ -106,12 +107,12 @@ def test_theory_needs_a_setting():
         made(setting=None, measure=lambda steps, lr: {}, predict=(LinearLevels(),))
 
 
-WORDS = [(10, "holds"), (8, "holds"), (7, "partly"), (2, "partly"), (1, "does not hold")]
+WORDS = [(20, "holds"), (16, "holds"), (15, "cannot tell"), (10, "cannot tell"), (9, "does not hold")]
 
 
 @pytest.mark.parametrize(("good", "word"), WORDS)
-def test_four_fifths_hold_and_a_fifth_is_partly(good, word):
-    experiment = made(claims=(Claim("s", "w", lambda _: rated(good, 10, "e"), note="why"),))
+def test_four_fifths_hold_and_less_than_half_does_not(good, word):
+    experiment = made(claims=(Claim("s", "w", lambda _: holds_in_share(good, 20, "e"), note="why"),))
     (verdict,) = judge(experiment.claims, experiment.run(experiment.full, quiet=True))
     assert verdict.word == word
     assert str(verdict).startswith(word if word == "holds" else word.upper())
@@ -131,7 +132,7 @@ def test_a_check_may_say_that_it_cannot_tell_or_was_not_made():
 def test_a_run_that_is_not_finite_counts_against_mostly():
     experiment = made()
     (verdict,) = judge(experiment.claims, experiment.run(experiment.full, quiet=True))
-    assert (verdict.word, verdict.not_finite) == ("partly", 2)
+    assert (verdict.word, verdict.not_finite) == ("cannot tell", 2)
     assert "2 of 4 runs" in verdict.evidence
     assert "said" in verdict.evidence
 

@@ -1,5 +1,7 @@
 """Intervals and exponents, against closed forms, scipy and simulation."""
 
+from math import comb
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -11,8 +13,10 @@ from saddlescope.statistics import (
     one_more,
     one_more_count,
     rank_correlation,
+    same_share,
     student,
     wilson,
+    wilson_clear_of_half,
 )
 
 
@@ -28,6 +32,29 @@ def test_share_interval_is_wilsons():
     assert wilson(0, 5) == pytest.approx((0, 0.4345), abs=1e-3)
     found = stats.binomtest(7, 20).proportion_ci(method="wilson")
     assert wilson(7, 20) == pytest.approx((found.low, found.high), abs=1e-4)
+
+
+def test_wilson_interval_against_the_textbook():
+    assert wilson(20, 20) == (pytest.approx(20 / (20 + 1.96**2)), 1.0)
+    assert wilson(8, 10) == pytest.approx((0.4902, 0.9433), abs=1e-3)
+
+
+@pytest.mark.parametrize("share", [0.6, 0.75, 0.8, 0.9, 1.0])
+def test_the_interval_leaves_one_half_where_said(share):
+    n = wilson_clear_of_half(share)
+    assert wilson(share * n, n)[0] >= 0.5
+    assert wilson(share * (n - 1), n - 1)[0] < 0.5
+
+
+@pytest.mark.parametrize(("a", "n", "b", "m"), [(8, 10, 3, 10), (0, 5, 5, 5), (87, 130, 90, 130), (1, 30, 9, 30)])
+def test_same_share_is_fishers_test_by_brute_force(a, n, b, m):
+    def chance(k):
+        return comb(n, k) * comb(m, a + b - k) / comb(n + m, a + b)
+
+    p = sum(chance(k) for k in range(max(0, a + b - m), min(n, a + b) + 1) if chance(k) <= chance(a) * (1 + 1e-9))
+    for level in (0.01, 0.05):
+        assert same_share(a, n, b, m, level) == (p >= level)
+    assert same_share(0, 0, b, m)
 
 
 def test_one_more_value_lies_inside_as_often_as_said():

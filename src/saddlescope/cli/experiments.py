@@ -96,9 +96,9 @@ def run(
     An experiment of your own is a Python file with `experiment = saddlescope.Experiment(...)`; its results go to a
     folder named after the file.
 
-    Exit status: 0 if every verdict is as recorded, 1 if one differs, 2 for bad usage. Runs with other seeds or axes
-    than the recorded ones, and experiments of your own, are judged but not compared. If a run is interrupted, the same
-    command resumes it; the result is bit-identical.
+    Exit status: 0 if every verdict is as recorded or differs within chance, 1 if one differs beyond chance, 2 for bad
+    usage. Runs with other seeds or axes than the recorded ones, and experiments of your own, are judged but not
+    compared. If a run is interrupted, the same command resumes it; the result is bit-identical.
 
     Examples:
 
@@ -136,7 +136,7 @@ def run(
             shown = [{"sentence": v.sentence, "where": v.where, "holds": v.holds, "verdict": v.word,
                       "evidence": v.evidence, "runs": v.runs, "not_finite": v.not_finite}
                      for v in verdicts]  # fmt: skip
-            same = not found if compared else None
+            same = not any(d.beyond_chance for d in found) if compared else None
             print(json.dumps({"key": name, "scale": scale, "folder": str(folder), "as_recorded": same,
                               "verdicts": shown}))  # fmt: skip
         else:
@@ -147,19 +147,21 @@ def run(
 
 
 def tell(key, scale, folder, verdicts):
+    from saddlescope.report.record import beside_full_record
     from saddlescope.workflows.find import find_experiment as find
 
-    print(f"{key} ({scale}): {find(key).title}", *(f"  {v}" for v in verdicts), sep="\n")
+    lines = beside_full_record(key, verdicts) if scale == "quick" else verdicts
+    print(f"{key} ({scale}): {find(key).title}", *(f"  {line}" for line in lines), sep="\n")
     if untested := len(find(key).claims) - len(verdicts):
         print(f"  not tested, for want of runs: {untested} of {len(find(key).claims)} claims")
     print(f"  page: {folder / 'index.html'}")
 
 
 def end(differs):
-    """Say what is not as recorded; exit status 1 if anything is."""
-    for sentence in differs:
-        print(f"saddlescope: not as recorded: {sentence}", file=sys.stderr)
-    raise typer.Exit(1 if differs else 0)
+    """Say what is not as recorded; exit status 1 if anything differs beyond chance."""
+    for difference in differs:
+        print(f"saddlescope: not as recorded: {difference}", file=sys.stderr)
+    raise typer.Exit(1 if any(d.beyond_chance for d in differs) else 0)
 
 
 @app.command()

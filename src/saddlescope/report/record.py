@@ -1,22 +1,81 @@
-"""The record: verdicts that a release stands by, kept beside each paper's experiments, quick and full."""
+"""The record: verdicts that a release stands by, kept beside each paper's experiments.
 
-from saddlescope.claims import Verdict
+A run elsewhere may give another word by chance: float32 runs differ from processor to processor.
+So counts are compared, not words: `differences` says which differ, and which do so beyond chance.
+"""
+
+from dataclasses import dataclass
+
+from saddlescope.claims import HOLDS, UNCLEAR, Verdict
 from saddlescope.report.catalogue import read_record
 
 
 def recorded(key: str, scale: str) -> tuple[tuple[Verdict, ...], dict] | None:
-    """The recorded verdicts of an experiment at a scale, and what is said about them; None where there are none."""
+    """The recorded verdicts of an experiment at a scale, and what is said about them; or None."""
     if (about := read_record(key, scale)) is None:
         return None
-    return tuple(Verdict(**v) for v in about.pop("claims")), about
+    return tuple(map(Verdict.from_json, about.pop("claims"))), about
 
 
-def differences(key: str, scale: str, verdicts) -> list[str]:
-    """What is not as recorded, a sentence each. A claim without a record is expected to hold."""
+@dataclass(frozen=True)
+class Difference:
+    """A verdict that is not the recorded one.
+
+    **Arguments:**
+
+    - `ours`: the verdict of these runs.
+    - `recorded`: that of the record; None where it has none.
+    - `beyond_chance`: whether other random numbers alone would hardly explain it.
+    """
+
+    ours: Verdict
+    recorded: Verdict | None
+    beyond_chance: bool
+
+    def __str__(self):
+        chance = "beyond chance" if self.beyond_chance else "within chance"
+        return f"{self.ours.sentence!r} {_said(self.ours)}; recorded: {_said(self.recorded)} ({chance})"
+
+
+def _said(verdict):
+    if verdict is None:
+        return "nothing yet"
+    return f"{verdict.word}, {verdict.counts[0]}" if verdict.counts else verdict.word
+
+
+def differences(key: str, scale: str, verdicts) -> list[Difference]:
+    """What is not as recorded. A claim without a record is expected to hold, or not to be decided."""
     found = recorded(key, scale)
-    expected = {v.sentence: v.word for v in found[0]} if found else {}
-    return [
-        f"{v.sentence!r} {v.word}; recorded: {expected.get(v.sentence, 'nothing yet')}"
-        for v in verdicts
-        if v.word != expected.get(v.sentence, "holds")
-    ]
+    expected = {v.sentence: v for v in found[0]} if found else {}
+    pairs = ((v, expected.get(v.sentence)) for v in verdicts)
+    return [d for ours, known in pairs if (d := difference(ours, known))]
+
+
+def difference(ours: Verdict, known: Verdict | None) -> Difference | None:
+    """How a verdict differs from the recorded one; None where it does not.
+
+    Counts are compared by Fisher's exact test at 1 %, setting by setting where the record has them.
+    Without counts another word is beyond chance, unless either is that the runs cannot tell.
+    """
+    if known is None:
+        new = Difference(ours, None, ours.word != UNCLEAR)
+        return None if ours.word == HOLDS else new
+    pairs = _paired(ours.counts, known.counts)
+    if pairs:
+        beyond = any(a.differs_from(b) for a, b in pairs)
+    else:
+        beyond = ours.word != known.word and UNCLEAR not in (ours.word, known.word)
+    return Difference(ours, known, beyond) if beyond or ours.word != known.word else None
+
+
+def beside_full_record(key: str, verdicts) -> list[str]:
+    """Verdicts of a quick form in words, each with the word of the full record beside it."""
+    found = recorded(key, "full")
+    words = {v.sentence: f" [full record: {v.word}]" for v in found[0]} if found else {}
+    return [f"{v}{words.get(v.sentence, '')}" for v in verdicts]
+
+
+def _paired(ours, known):
+    """The counts of the same settings, and those of all runs."""
+    theirs = {count.group: count for count in known}
+    return [(count, theirs[count.group]) for count in ours if count.group in theirs]

@@ -1,5 +1,7 @@
-"""What made a result: the version of our own arithmetic, of what it stands on, and the git commit."""
+"""What made a result: versions of our own arithmetic and of what it stands on, the commit, the processor."""
 
+import os
+import platform
 import subprocess
 import sys
 from functools import cache
@@ -17,8 +19,32 @@ def versions():
 
 @cache
 def provenance() -> dict:
-    """What made a result: versions, numerics and the git commit, if any."""
-    return {"versions": versions(), "git_commit": git_commit()}
+    """What made a result: versions, numerics, the git commit, whether it was clean, and the processor."""
+    commit = git_commit()
+    clean = commit is not None and not commit.endswith("-dirty")
+    return {"versions": versions(), "git_commit": commit, "clean": clean, "processor": processor()}
+
+
+def processor() -> str:
+    """Model and vector width of the processor: float32 runs differ with the width. `AMD EPYC, AVX-512`."""
+    facts = _cpu_facts()
+    model = facts.get("model name") or platform.processor() or platform.machine()
+    flags = set(facts.get("flags", "").split())
+    widths = {"avx512f": "AVX-512", "avx2": "AVX2", "sse2": "SSE2"}
+    width = next((word for flag, word in widths.items() if flag in flags), platform.machine())
+    narrowed = [f"{n}={os.environ[n]}" for n in ("NUMBA_CPU_NAME",) if n in os.environ]
+    narrowed += [word for word in os.environ.get("XLA_FLAGS", "").split() if "max_isa" in word]
+    return ", ".join([model, width, *narrowed])
+
+
+def _cpu_facts() -> dict[str, str]:
+    """What Linux says of the first processor; nothing elsewhere."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return {}
+    lines = [line.partition(":") for line in text.split("\n\n")[0].splitlines()]
+    return {name.strip(): value.strip() for name, _, value in lines}
 
 
 def git_commit() -> str | None:

@@ -106,7 +106,7 @@ def load_verdicts(path) -> tuple[tuple[Verdict, ...], dict]:
     check(Path(path))
     try:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
-        verdicts = tuple(Verdict(**v) for v in record.pop("claims"))
+        verdicts = tuple(map(Verdict.from_json, record.pop("claims")))
         require(all(isinstance(v.holds, bool) for v in verdicts), "a verdict is neither true nor false")
         return verdicts, record
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

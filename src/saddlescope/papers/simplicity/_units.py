@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, counted
+from saddlescope.checks import always, share_text
 from saddlescope.figures import BLUE, RED
 from saddlescope.nets import (
     ConvUnit,
@@ -70,11 +70,9 @@ def controls_fail(value, limit):
             draws[f"{unit}, {kind}"].append(lost)
         medians = {name: float(np.median(values)) for name, values in draws.items()}
         good, least = sum(m > limit for m in medians.values()), min(medians, key=medians.__getitem__)
-        text = (
-            f"{good} of {len(medians)} controls by more than {limit:g}; least median {medians[least]:.1e} ({least}); "
-        )
+        text = f"{good} of {len(medians)} controls by more than {limit:g}; least median {medians[least]:.1e} ({least})"
         single = int(np.sum(value(part) > limit))
-        return CheckResult(good == len(medians), text + f"draw by draw {counted(single, part.sizes['run'])}")
+        return always(good, len(medians), f"{text}; draw by draw {share_text(single, part.sizes['run'])}")
 
     return check
 

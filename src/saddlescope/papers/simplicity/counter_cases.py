@@ -6,8 +6,10 @@ key and query, which drop twice.
 """
 
 import matplotlib.pyplot as plt
+import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, counted, enough
+from saddlescope.checks import groups_by, holds_in_share, share_text
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import loss_panel
 from saddlescope.nets import LinearHead, MergedHead, Units, linear_units
@@ -36,11 +38,11 @@ def setting(case, seed, samples):
 
 
 def as_many(results):
-    counts = [(CASES[str(m.case.values)][0], m.stages.n_drops) for m in results.runs()]
-    good = sum(a == b for a, b in counts)
+    good = np.array([CASES[str(m.case.values)][0] == m.stages.n_drops for m in results.runs()])
     by = "; ".join(f"{c}: {', '.join(str(m.stages.n_drops) for m in results.select(case=c).runs())}"
                    for c in results.values("case"))  # fmt: skip
-    return CheckResult(enough(good, len(counts), 0.8), f"{counted(good, len(counts))}; drops {by}")
+    text = f"{share_text(good.sum(), good.size)}; drops {by}"
+    return holds_in_share(good.sum(), good.size, text, groups=groups_by(results, "case", good))
 
 
 def draw(results):

@@ -10,7 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from saddlescope.claims import CheckResult, Claim, counted, rated
+from saddlescope.checks import always, holds_in_share, share_text
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.nets import Cube, Identity, Neuron, Square, Units
@@ -72,20 +73,22 @@ def in_net(p, seed):
 
 def closed_form(results):
     gap = results.measured.gap.values
-    return CheckResult(bool(np.all(gap < 1e-5)), f"largest gap to the solver {gap.max():.1e}")
+    return always(np.sum(gap < 1e-5), len(gap), f"largest gap to the solver {gap.max():.1e}")
 
 
 def stays_small(results):
     second = results.measured.second.values
     good = int(np.sum(second < SMALL))
     spread = f"median {np.median(second) / EPS:.2g} ε, largest {second.max() / EPS:.3g} ε"
-    return rated(good, len(second), f"{counted(good, len(second))} below {SMALL:g}; {spread}")
+    return holds_in_share(good, len(second), f"{share_text(good, len(second))} below {SMALL:g}; {spread}")
 
 
 def keeps_up(results):
     second = results.measured.second.values
     good = int(np.sum(second > SMALL))
-    return rated(good, len(second), f"{counted(good, len(second))} above {SMALL:g}; median {np.median(second):.2g}")
+    return holds_in_share(
+        good, len(second), f"{share_text(good, len(second))} above {SMALL:g}; median {np.median(second):.2g}"
+    )
 
 
 def stronger(lower, higher):
@@ -99,9 +102,8 @@ def stronger(lower, higher):
         good = int(np.sum(seen & (growth[higher] < growth[lower])))
         text = ", ".join(f"p = {p}: {np.median(g[g != NONE]):.3g}" for p, g in growth.items())
         text += f"; {np.sum(~seen)} without a drop" if not seen.all() else ""
-        return rated(
-            good, len(growth[lower]), f"{counted(good, len(growth[lower]))}; growth of the second unit, median {text}"
-        )
+        text = f"{share_text(good, len(seen))}; growth of the second unit, median {text}"
+        return holds_in_share(good, len(seen), text)
 
     return check
 

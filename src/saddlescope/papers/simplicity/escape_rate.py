@@ -10,7 +10,8 @@ which second order cannot time.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, counted, rated
+from saddlescope.checks import groups_by, holds_in_share, share_text
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.explanations import saved_weights
 from saddlescope.figures import BLUE, ORANGE
@@ -54,9 +55,8 @@ def rates_agree(within):
         good = int(np.sum(gap < within))
         parts = {p: results.select(panel=p).measured for p in results.values("panel")}
         by = "; ".join(f"{p}: {np.median(part.rate):.4f} and {np.median(part.said):.4f}" for p, part in parts.items())
-        return rated(
-            good, len(gap), f"{counted(good, len(gap))} to {within:.0%}; rates a step, measured and said, {by}"
-        )
+        text = f"{share_text(good, len(gap))} to {within:.0%}; rates a step, measured and said, {by}"
+        return holds_in_share(good, len(gap), text, groups=groups_by(results, "panel", gap < within))
 
     return check
 
@@ -64,7 +64,9 @@ def rates_agree(within):
 def degenerate(results):
     kinds, lowest = results.measured.kind.values.astype(str), results.measured.lowest.values
     good = int(np.sum(kinds == "degenerate"))
-    return rated(good, len(kinds), f"{counted(good, len(kinds))}; largest |λ| {np.nanmax(np.abs(lowest)):.1e}")
+    return holds_in_share(
+        good, len(kinds), f"{share_text(good, len(kinds))}; largest |λ| {np.nanmax(np.abs(lowest)):.1e}"
+    )
 
 
 def draw(results):

@@ -5,7 +5,8 @@ trained on the population, where the paper draws P = 8192 samples, which D and E
 the best net of one unit, on what the net is trained on. `--movie` makes the paper's video: loss and weights over time.
 """
 
-from saddlescope.claims import Claim, drops, plateau_levels, widths
+from saddlescope.checks import drops, plateau_levels, widths
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import loss_and_weights, panels, weights_movie
 from saddlescope.observables import EffectiveWidth, Parameters
@@ -44,14 +45,11 @@ def draw(results):
     return figure
 
 
-# Levels, and in how many runs: B (I) relaxes for 600 steps; diag and C have finite separation of their modes, and C's
+# Levels: B (I) relaxes for 600 steps; diag and C have finite separation of their modes, and C's
 # plateau lies on a ridge between two equal minima; E is a shoulder at this scale; F and G are left before they are
 # reached, since a plateau ends at a random time there.
-LEVELS = {"B": (1e-5, 1), "B diag": (0.01, 1), "C": (0.02, 1), "D": (1e-3, 1), "E": (0.01, 1), "F": (0.1, 0.75),
-          "G": (0.01, 0.9)}  # fmt: skip
-DROPS = {"F": 0.85}
+LEVELS = {"B": 1e-5, "B diag": 0.01, "C": 0.02, "D": 1e-3, "E": 0.01, "F": 0.1, "G": 0.01}
 WIDTHS = {"G": ((1, 2), (1, 3))}  # a third unit may help to fit
-SHARES = {"E": 0.8, "F": 0.8, "G": 0.8}  # all runs of B to D
 TIE = "In one run t_∞ of two units is 303 and 308 steps, a closer call than in any other: they grow together."
 HEADS = (
     "The loss says two heads, their norms more: on short plateaus the next head is above a tenth of the first already, "
@@ -69,13 +67,13 @@ experiment = Experiment(
     draw=draw,
     movie=lambda results: weights_movie(results, "panel", NAMES),
     claims=(
-        *(Claim(f"{p} ({name}): the loss drops exactly twice.", "S12 · Fig. 1", drops(2, DROPS.get(p, 1)), {"panel": p},
+        *(Claim(f"{p} ({name}): the loss drops exactly twice.", "S12 · Fig. 1", drops(2), {"panel": p},
                 note=TIE if p == "G" else "") for p, name in NAMES.items()),
         *(Claim(f"{p} ({name}): the plateau is the best solution of one unit, to {within:g}.", "S13 · Fig. 1",
-                plateau_levels(within, share), {"panel": p})
-          for (p, name), (within, share) in zip(NAMES.items(), LEVELS.values(), strict=True)),
+                plateau_levels(within), {"panel": p})
+          for (p, name), within in zip(NAMES.items(), LEVELS.values(), strict=True)),
         *(Claim(f"{p} ({name}): one effective unit on the plateau, two{' or three' * (p in WIDTHS)} at the end.",
-                "S14 · Fig. 1", widths(width, *WIDTHS.get(p, ((1, 2),)), share=SHARES.get(p, 1)), {"panel": p},
+                "S14 · Fig. 1", widths(width, *WIDTHS.get(p, ((1, 2),))), {"panel": p},
                 note=HEADS if p == "F" else "") for p, name in NAMES.items()),
     ),
 )  # fmt: skip

@@ -7,16 +7,8 @@ Each on the population and on a draw of P = 8192, whose plateaus lie at the leve
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import (
-    Claim,
-    curve,
-    drop_steps,
-    drops,
-    half_strength,
-    in_runs,
-    plateau_levels,
-    widths,
-)  # fmt: skip
+from saddlescope.checks import curve, drop_steps, drops, error_within, half_strength, plateau_levels, widths
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import learned_panel, loss_panel, weights_panels
 from saddlescope.nets import linear_units
@@ -93,7 +85,7 @@ experiment = Experiment(
         Claim("The weights have rank one on the plateau and rank two at the end.", "Fig. 1B", widths(width, (1, 2))),
         # 0.01: what else has grown by then is (ε s)^(1 - s₂/s₁) of the first mode.
         Claim("Before the first drop every unit is aligned with the top singular pair.", "S17 · Section 5.1",
-              in_runs(misaligned, 1e-2, "largest 1 - cos of a unit")),
+              error_within(misaligned, 1e-2, "largest 1 - cos of a unit")),
         # The plateau relaxes as exp(-4 lr s₁ n) for 600 steps and the next mode's rise is exponentially small: 1e-5.
         Claim("W* = I: the plateau is the best rank-one fit.", "Lemma 6", plateau_levels(1e-5), only=COMMUTE),
         Claim(

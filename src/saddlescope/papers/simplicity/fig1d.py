@@ -2,7 +2,8 @@
 
 import matplotlib.pyplot as plt
 
-from saddlescope.claims import Claim, drops, half_strength, plateau_levels, widths
+from saddlescope.checks import drops, half_strength, plateau_levels, widths
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import learned_panel, loss_panel, weights_panels
 from saddlescope.nets import Neuron, ReLU, Units

@@ -7,7 +7,8 @@ attention still take turns, since their initial weights differ.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, counted, drops, enough, widths
+from saddlescope.checks import drops, holds_in_share, share_text, widths
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.observables import ByRank, EffectiveWidth
 from saddlescope.papers.simplicity import _fig2 as fig2
@@ -38,8 +39,8 @@ def plateaus_left(results):
     """At κ = 0 attention still drops more than once, in most runs."""
     counts = np.array([m.stages.n_drops for m in results.runs()])
     good = int(np.sum(counts > 1))
-    return CheckResult(enough(good, len(counts), 0.8), f"{counted(good, len(counts))} with more than one drop; drops "
-                   f"{', '.join(map(str, counts))}")  # fmt: skip
+    text = f"{share_text(good, len(counts))} with more than one drop; drops {', '.join(map(str, counts))}"
+    return holds_in_share(good, len(counts), text)
 
 
 def draw(results):
@@ -61,9 +62,9 @@ experiment = Experiment(
     draw=draw,
     claims=(
         Claim("A smaller exponent shortens the plateaus of a linear net.", "S29 · Fig. 2B", shorter, {"net": "linear"}),
-        Claim("Equal singular values leave a linear net one drop.", "S29 · Fig. 2B", drops(1, 0.8),
+        Claim("Equal singular values leave a linear net one drop.", "S29 · Fig. 2B", drops(1),
               {"net": "linear", "kappa": 0.0}),
-        Claim("It leads from effective width 0 to 3 at once.", "S29 · Section 6", widths(rank, (3,), share=0.8),
+        Claim("It leads from effective width 0 to 3 at once.", "S29 · Section 6", widths(rank, (3,)),
               {"net": "linear", "kappa": 0.0}),
         Claim("A smaller exponent shortens the plateaus of attention.", "S30 · Fig. 2B", shorter, {"net": "attention"}),
         Claim("Equal singular values do not take away the plateaus of attention.", "S30 · Fig. 2B", plateaus_left,

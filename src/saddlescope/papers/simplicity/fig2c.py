@@ -9,7 +9,8 @@ after; with r = 3 it only falls, and the weights end with rank three all the sam
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, counted, enough, mostly, rated
+from saddlescope.checks import holds_in_share, in_most_runs, share_text
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE
 from saddlescope.observables import ByRank, EffectiveWidth
@@ -61,15 +62,15 @@ def exponential(results):
     found = np.array([straightness(m) for m in results.runs()])
     good = int(np.sum(found > STRAIGHT))
     text = f"|correlation| of step and logarithm {np.nanmin(found):.3f} or more, asked {STRAIGHT:g}"
-    return rated(good, len(found), f"{counted(good, len(found))}; {text}")
+    return holds_in_share(good, len(found), f"{share_text(good, len(found))}; {text}")
 
 
 def no_plateau(results):
     """The loss falls from the start, without any plateau before the end; the weights end with rank three."""
     found = [(not starts(m)[0] and starts(m)[1] == 0, int(m.effective_width[-1])) for m in results.runs()]
     good = sum(falls and w == 3 for falls, w in found)
-    return CheckResult(enough(good, len(found), 0.8), f"{counted(good, len(found))}; rank at the end "
-                   f"{', '.join(str(w) for _, w in found)}")  # fmt: skip
+    text = f"{share_text(good, len(found))}; rank at the end {', '.join(str(w) for _, w in found)}"
+    return holds_in_share(good, len(found), text)
 
 
 def levels(results):
@@ -119,9 +120,9 @@ def claims_of(spread):
     at = lambda *ranks: {"spread": spread, "rank": ranks}  # noqa: E731
     return (
         Claim(f"From weights of size {spread} and rank 1 or 2 the loss falls at once, then drops 3 - r times.",
-              "S31 · Fig. 2C", mostly(as_said, drops_by_rank), at(1, 2), note=TWO),
+              "S31 · Fig. 2C", in_most_runs(as_said, drops_by_rank, by="rank"), at(1, 2), note=TWO),
         Claim(f"From weights of size {spread} and rank 1 or 2 the rank grows by one at a time, to three.",
-              "S31 · Fig. 2C", mostly(rank_by_rank), at(1, 2)),
+              "S31 · Fig. 2C", in_most_runs(rank_by_rank), at(1, 2)),
         *(Claim(f"From weights of size {spread} and rank {r} the first fall is exponential.", f"{number} · Fig. 2C",
                 exponential, at(r), note=STEEP) for r, number in ((1, "S31"), (2, "S31"), (3, "S32"))),
         Claim(f"From weights of size {spread} and the rank required the loss falls at once, and the solution has low "

@@ -6,7 +6,8 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, counted, enough
+from saddlescope.checks import holds_in_share, share_text
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.observables import LearnedModes
 from saddlescope.papers.simplicity import _fig2 as fig2
@@ -53,7 +54,7 @@ def shorter(results):
 def in_order(results):
     """The modes are half learned one after the other, at intermediate scales."""
     good = [bool(np.all(np.diff(half_steps(m)) > 0)) for m in results.runs()]
-    return CheckResult(enough(sum(good), len(good), 0.8), f"{counted(sum(good), len(good))}; {half_times(results)}")
+    return holds_in_share(sum(good), len(good), f"{share_text(sum(good), len(good))}; {half_times(results)}")
 
 
 def half_times(results):
@@ -67,9 +68,7 @@ def half_times(results):
 def no_drop(results):
     counts = [m.stages.n_drops for m in results.runs()]
     good = counts.count(0)
-    return CheckResult(
-        enough(good, len(counts), 0.8), f"no drop in {counted(good, len(counts))}; {half_times(results)}"
-    )
+    return holds_in_share(good, len(counts), f"no drop in {share_text(good, len(counts))}; {half_times(results)}")
 
 
 def draw(results):

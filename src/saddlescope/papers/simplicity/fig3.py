@@ -11,7 +11,8 @@ import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, mostly
+from saddlescope.checks import decided_by, in_most_runs
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.engines.jax_loop import JaxLoop, minibatch
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE
@@ -113,9 +114,9 @@ def ordered_by(values):
         if not all(set(PAIRS) <= of.keys() for of in found.values()):
             return None
         order = sorted(PAIRS, key=lambda p: -values[p])
-        good = [bool(np.all(np.diff([of[p].mean() for p in order]) > 0)) for of in found.values()]
+        good = {net: np.all(np.diff([of[p].mean() for p in order]) > 0) for net, of in found.items()}
         said = ", ".join(f"{p} {values[p]:.2f}" for p in order)
-        return CheckResult(all(good), f"values {said}; {say_waits(found)}", any(good))
+        return decided_by(good, f"values {said}; {say_waits(found)}")
 
     return check
 
@@ -174,10 +175,10 @@ experiment = Experiment(
         Claim("The intermediate plateau is longer for digits that are harder to tell apart.", "S41 · Fig. 3",
               longer_when_harder),
         Claim("The first and second singular values grow with the first and second drop.", "S42 · Fig. 3",
-              mostly(together, say_drops)),
+              in_most_runs(together, say_drops)),
         Claim("In linear nets the third singular value stays near zero.", "S42 · Fig. 3",
-              mostly(third_small, say_thirds), {"net": "linear"}),
-        Claim("So it does in ReLU nets.", "S42 · Fig. 3", mostly(third_small, say_thirds), {"net": "relu"},
+              in_most_runs(third_small, say_thirds), {"net": "linear"}),
+        Claim("So it does in ReLU nets.", "S42 · Fig. 3", in_most_runs(third_small, say_thirds), {"net": "relu"},
               note="A third direction grows after the second drop, in every run."),
         Claim("The plateaus' lengths are in the order of Table 1's second values.", "S55 · B.1",
               ordered_by({p: second for p, (_, second) in PUBLISHED.items()}),

@@ -8,7 +8,8 @@ diverges; here 0.005. Panel A, softmax attention, is `simplicity.fig4a`.
 
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, counted, drops, in_runs, rated, widths
+from saddlescope.checks import drops, error_within, holds_in_share, share_text, widths
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.explanations import saved_weights
 from saddlescope.figures import loss_and_weights, panels
@@ -76,7 +77,7 @@ def rank_one(run):
 def orders(results):
     found = {p: properties(Neuron(UNITS[p]), 2).order for p in UNITS}
     text = ", ".join(f"{NAMES[p]} {o}" for p, o in found.items())
-    return CheckResult(found == ORDERS, f"measured orders: {text}")
+    return CheckResult(found == ORDERS, f"measured orders: {text}", exact=True)
 
 
 def distance(run):
@@ -103,7 +104,9 @@ def by_distance(results, test):
     by = "; ".join(
         f"{p} {', '.join('none found' if np.isnan(d) else f'{d:.2g}' for d in of)}" for p, of in found.items()
     )
-    return rated(good, n, f"{counted(good, n)}; distance from the nearest fixed point of one unit {by}")
+    groups = {p: (sum(map(test, of)), len(of)) for p, of in found.items()}
+    text = f"{share_text(good, n)}; distance from the nearest fixed point of one unit {by}"
+    return holds_in_share(good, n, text, groups=groups)
 
 
 def draw(results):
@@ -141,15 +144,15 @@ experiment = Experiment(
     claims=(
         Claim("The first term that does not vanish is of order 0, 1, 1, 2, 2, 3, 3.", "S27 · Fig. 4", orders),
         Claim("C, D: the weights are rank one after the first drop.", "S24 · Fig. 4",
-              in_runs(rank_one, 0.1, "second over first singular value", 0.8), only("C", "D")),
+              error_within(rank_one, 0.1, "second over first singular value"), only("C", "D")),
         *(Claim(f"{p} ({NAMES[p]}): what follows is no saddle of one unit.", "S24 · Fig. 4", no_saddle, only(p))
           for p in "CD"),
         Claim("Control: E to H wait at a fixed point of one unit.", "S24 · Fig. 4", one_unit, only(*"EFGH"),
               note="E and G do. One unit of F or H does best with infinite weights, where it is |z| or z|z|: there is "
               "no fixed point to wait at, and the loss lies above its level."),
-        *(Claim(f"{p} ({NAMES[p]}): the loss drops exactly twice.", f"{NUMBERS[p]} · Fig. 4", drops(2, 0.8), only(p),
+        *(Claim(f"{p} ({NAMES[p]}): the loss drops exactly twice.", f"{NUMBERS[p]} · Fig. 4", drops(2), only(p),
                 note=NOTES.get(p, "")) for p in "EFGH"),
         *(Claim(f"{p} ({NAMES[p]}): one large unit on the plateau, two or three at the end.", f"{NUMBERS[p]} · Fig. 4",
-                widths(width, (1, 2), (1, 3), share=0.8), only(p), note=NOTES.get(p, "")) for p in "EFGH"),
+                widths(width, (1, 2), (1, 3)), only(p), note=NOTES.get(p, "")) for p in "EFGH"),
     ),
 )  # fmt: skip

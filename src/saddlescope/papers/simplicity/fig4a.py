@@ -7,7 +7,8 @@ attention. From the paper's N(0, 1e-12) that takes some 1e7 steps; here ε = 0.0
 
 import matplotlib.pyplot as plt
 
-from saddlescope.claims import CheckResult, Claim, counted, enough
+from saddlescope.checks import holds_in_share, share_text
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import loss_and_weights
 from saddlescope.nets import SoftmaxHead, Units
@@ -28,15 +29,15 @@ def setting(seed, samples, steps):
 
 def order(results):
     found = properties(SoftmaxHead(2), 51).order
-    return CheckResult(found == 0, f"measured order {found}")
+    return CheckResult(found == 0, f"measured order {found}", exact=True)
 
 
 def drops_from_a_plateau(results):
     counts = [m.stages.n_drops for m in results.runs()]
     good = sum(c >= 1 for c in counts)
     ends = ", ".join(f"{float(m.loss[-1]):.2g}" for m in results.runs())
-    text = f"{counted(good, len(counts))}; drops {', '.join(map(str, counts))}; last losses {ends}"
-    return CheckResult(enough(good, len(counts), 0.8), text)
+    text = f"{share_text(good, len(counts))}; drops {', '.join(map(str, counts))}; last losses {ends}"
+    return holds_in_share(good, len(counts), text)
 
 
 def draw(results):

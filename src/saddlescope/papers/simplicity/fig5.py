@@ -11,7 +11,8 @@ Levels dashed in the figure are those of nets with narrower layers, found by min
 
 import numpy as np
 
-from saddlescope.claims import Claim, drops, mostly, plateau_levels, widths
+from saddlescope.checks import drops, in_most_runs, plateau_levels, widths
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import loss_and_weights, panels
 from saddlescope.nets import ConvUnit, DeepUnits, Identity, LinearTransformer, Neuron, ReLU, Square
@@ -166,20 +167,20 @@ experiment = Experiment(
     draw=draw,
     tables=tables,
     claims=(
-        *(Claim(f"{p} ({name}): the loss drops exactly twice.", "S37 · Fig. 5", drops(2, 0.8),
+        *(Claim(f"{p} ({name}): the loss drops exactly twice.", "S37 · Fig. 5", drops(2),
                 {"panel": p, "smaller": 1}, note=DROPS.get(p, "")) for p, name in NAMES.items()),
         *(Claim(f"{p} ({name}): the first layer has one effective unit on the plateau, two at the end.", "S37 · Fig. 5",
-                widths(width, (1, 2), share=0.8), {"panel": p, "smaller": 1}, note=WIDTHS.get(p, ""))
+                widths(width, (1, 2)), {"panel": p, "smaller": 1}, note=WIDTHS.get(p, ""))
           for p, name in NAMES.items()),
         *(Claim(f"{p} ({name}): plateaus lie at the levels of nets with layers of "
-                f"{' and '.join(map(str, WIDER.get(p, BOTH)[:-1]))} units, to 5 %.", "ours", plateau_levels(0.05, 0.8),
+                f"{' and '.join(map(str, WIDER.get(p, BOTH)[:-1]))} units, to 5 %.", "ours", plateau_levels(0.05),
                 {"panel": p, "smaller": 1}, note=DROPS.get(p, "")) for p, name in NAMES.items()),
         Claim("A (linear, linear): the second hidden layer has rank one on the plateau, two at the end.",
-              "S62 · Section 7", mostly(second_layer, second_over_first), {"panel": "A", "smaller": 1}),
-        *(Claim(f"{p} ({name}), from weights {SMALLER} times smaller: two drops.", "ours", drops(2, 0.8),
+              "S62 · Section 7", in_most_runs(second_layer, second_over_first), {"panel": "A", "smaller": 1}),
+        *(Claim(f"{p} ({name}), from weights {SMALLER} times smaller: two drops.", "ours", drops(2),
                 {"panel": p, "smaller": SMALLER}, note=DROPS.get(p, "")) for p, name in NAMES.items() if p != "E"),
         *(Claim(f"{p} ({name}), from weights {SMALLER} times smaller: one effective unit, then two.", "ours",
-                widths(width, (1, 2), share=0.8), {"panel": p, "smaller": SMALLER}, note=CLOSER.get(p, ""))
+                widths(width, (1, 2)), {"panel": p, "smaller": SMALLER}, note=CLOSER.get(p, ""))
           for p, name in NAMES.items() if p != "E"),
     ),
 )  # fmt: skip

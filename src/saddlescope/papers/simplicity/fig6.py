@@ -12,7 +12,8 @@ from itertools import pairwise
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, counted, rated
+from saddlescope.checks import holds_in_share, share_text
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, thinned
 from saddlescope.nets import DeepUnits, Identity, Neuron, ReLU, Units
@@ -103,26 +104,33 @@ def skipped_stay_small(when):
     """The skipped layers have grown by less than a factor of two, at the step that `when` gives of a run."""
 
     def check(results):
-        found = np.array([skipped(m, names, when(m)) for net, names in SKIPPED.items()
-                          for m in results.select(net=net).runs() if np.isfinite(when(m))])  # fmt: skip
+        by_net = {net: grown(results.select(net=net), names, when) for net, names in SKIPPED.items()}
+        found = np.array([row for rows in by_net.values() for row in rows])
         if not found.size:
             return None
         (low, least), (high, most) = found.min(0), found.max(0)
         good = int(np.sum(found[:, 0] < 2))
         text = f"grown by a factor of {low:.2g} to {high:.2g}, to {least:.2g} to {most:.2g} of the first layer"
-        return rated(good, len(found), f"{counted(good, len(found))}; {text}")
+        groups = {net: (sum(g < 2 for g, _ in rows), len(rows)) for net, rows in by_net.items() if rows}
+        return holds_in_share(good, len(found), f"{share_text(good, len(found))}; {text}", groups=groups)
 
     return check
 
 
+def grown(results, names, when):
+    """What is `skipped` in each run that has the step that `when` gives."""
+    return [skipped(m, names, when(m)) for m in results.runs() if np.isfinite(when(m))]
+
+
 def two_drops(results):
     """The three nets of four layers wait between two drops."""
-    runs = [m for net in FOUR for m in results.select(net=net).runs()]
-    counts = [m.stages.n_drops for m in runs]
+    by_net = {net: [m.stages.n_drops for m in results.select(net=net).runs()] for net in FOUR}
+    counts = [count for found in by_net.values() for count in found]
     if not counts:
         return None
-    good = counts.count(2)
-    return rated(good, len(counts), f"{counted(good, len(counts))}; drops {', '.join(map(str, counts))}")
+    good, text = counts.count(2), f"drops {', '.join(map(str, counts))}"
+    groups = {net: (found.count(2), len(found)) for net, found in by_net.items() if found}
+    return holds_in_share(good, len(counts), f"{share_text(good, len(counts))}; {text}", groups=groups)
 
 
 def shallower_faster(results):

@@ -12,7 +12,8 @@ import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, counted
+from saddlescope.checks import always, share_text
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.losses import squared_error
@@ -85,23 +86,28 @@ def loose(moments, points, rng):
 def sufficient(results):
     worst = results.measured.built_gradient.values
     good = int(np.sum(worst < FIXED))
-    return CheckResult(
-        good == len(worst), f"{counted(good, len(worst))}; largest gradient of any set {worst.max():.1e}"
-    )
+    return always(good, len(worst), f"{share_text(good, len(worst))}; largest gradient of any set {worst.max():.1e}")
 
 
 def necessary(results):
     """Every fixed point found is on the list, with rows in the spans."""
-    found, listed, within = (int(results.measured[n].sum()) for n in ("found", "on_the_list", "in_spans"))
+    found, listed, within = points_found(results)
     text = f"{found} fixed points: {listed} with a map of Eq. 40, {within} with rows in its spans"
-    return CheckResult(0 < found == listed == within, text, within > 0)
+    parts = {inputs: points_found(results.select(inputs=inputs)) for inputs in results.values("inputs")}
+    groups = {f"{inputs} inputs": (min(on, spans), n) for inputs, (n, on, spans) in parts.items()}
+    return always(min(listed, within), found, text, groups) if found else None
+
+
+def points_found(results):
+    """How many fixed points there are, are on the list, and have rows in the spans."""
+    return [int(results.measured[n].sum()) for n in ("found", "on_the_list", "in_spans")]
 
 
 def not_necessary(results):
     slope = results.measured.loose_gradient.values
     good = int(np.sum(slope < FIXED))
-    return CheckResult(good == len(slope), f"{counted(good, len(slope))} have a fixed point with a row outside; largest "
-                   f"gradient {slope.max():.1e}")  # fmt: skip
+    text = f"{share_text(good, len(slope))} have a fixed point with a row outside"
+    return always(good, len(slope), f"{text}; largest gradient {slope.max():.1e}")
 
 
 def counts(results):
@@ -110,19 +116,20 @@ def counts(results):
     said = np.array([comb(OUTPUTS, r) for r in range(OUTPUTS + 1)])
     good = int(np.sum(np.all(seen == said, axis=1)))
     searched = results.measured.found_by_search.values
-    return CheckResult(good == len(seen), f"{counted(good, len(seen))} have {', '.join(map(str, said))} of ranks 0 to 3; "
-                   f"the search alone finds {searched.min()} to {searched.max()} of {said.sum()}")  # fmt: skip
+    text = f"{share_text(good, len(seen))} have {', '.join(map(str, said))} of ranks 0 to 3"
+    alone = f"the search alone finds {searched.min()} to {searched.max()} of {said.sum()}"
+    return always(good, len(seen), f"{text}; {alone}")
 
 
 def levels(results):
     gap = results.measured.level_gap.values
-    return CheckResult(bool(np.all(gap < 1e-9)), f"largest gap {gap.max():.1e} of ⟨‖y‖²⟩")
+    return always(np.sum(gap < 1e-9), len(gap), f"largest gap {gap.max():.1e} of ⟨‖y‖²⟩")
 
 
 def draw(results):
     figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.4))
     for inputs, colour, shift in ((3, BLUE, -0.08), (5, ORANGE, 0.08)):
-        runs = [m for m in results.select(inputs=inputs).runs()]
+        runs = list(results.select(inputs=inputs).runs())
         if not runs:
             continue
         left.plot([m.found for m in runs], [m.in_spans for m in runs], "o", color=colour, mfc="none",

@@ -7,7 +7,8 @@ Random pairs for which the two orders disagree; which mode is half learned first
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, counted
+from saddlescope.checks import holds_in_share, share_text
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.nets import linear_units
@@ -45,10 +46,9 @@ def measure(seed):
 def by_s(results):
     m = results.measured
     good = int(np.sum(m.first_half.values < m.second_half.values))
-    text = f"{counted(good, m.sizes['run'])} learn the mode of the larger s first, though it explains less"
-    return CheckResult(
-        good == m.sizes["run"], f"{text} ({float(m.gain_ratio.min()):.2f} to {float(m.gain_ratio.max()):.2f} times)"
-    )
+    text = f"{share_text(good, m.sizes['run'])} learn the mode of the larger s first, though it explains less"
+    text += f" ({float(m.gain_ratio.min()):.2f} to {float(m.gain_ratio.max()):.2f} times)"
+    return holds_in_share(good, m.sizes["run"], text)
 
 
 def draw(results):

@@ -11,7 +11,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from saddlescope.claims import CheckResult, Claim, counted, rated
+from saddlescope.checks import always, holds_in_share, share_text
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.theory import explosion_time
@@ -98,9 +99,9 @@ def times_agree(results):
     flips = np.concatenate([m.flips.values for m in results.runs()]).astype(bool)
     gap, never = np.abs(theory / solved - 1), theory == NEVER
     good = int(np.sum(gap <= 1e-5))
-    return CheckResult(good == len(gap), f"{good} of {len(gap)} units, {int(flips.sum())} of which turn and {never.sum()} "
-                   f"never explode; largest gap {gap.max():.1e}, of those that turn {gap[flips].max(initial=0):.1e}, "
-                   "allowed 1e-5")  # fmt: skip
+    text = f"{good} of {len(gap)} units, {int(flips.sum())} of which turn and {never.sum()} never explode"
+    worst = f"largest gap {gap.max():.1e}, of those that turn {gap[flips].max(initial=0):.1e}, allowed 1e-5"
+    return always(good, len(gap), f"{text}; {worst}")
 
 
 def as_printed(results):
@@ -108,14 +109,16 @@ def as_printed(results):
     theory, solved, flips = (
         np.concatenate([m[n].values for m in results.runs()]) for n in ("theory", "solved", "flips")
     )
-    good = int(np.sum((np.abs(theory / solved - 1) <= 1e-5) & ~flips.astype(bool)))
-    return CheckResult(good == len(theory), f"{good} of {len(theory)} units to 1e-5; v turns in the others", good > 0)
+    turns = flips.astype(bool)
+    good = int(np.sum((np.abs(theory / solved - 1) <= 1e-5) & ~turns))
+    groups = {"units whose v keeps its sign": (good, np.sum(~turns)), "units whose v turns": (0, turns.sum())}
+    return always(good, len(theory), f"{good} of {len(theory)} units to 1e-5", groups)
 
 
 def is_conserved(results):
     drift = results.measured.conserved.values
     good = int(np.sum(drift < 1e-8))
-    return CheckResult(good == len(drift), f"{counted(good, len(drift))}; largest drift {drift.max():.1e}")
+    return always(good, len(drift), f"{share_text(good, len(drift))}; largest drift {drift.max():.1e}")
 
 
 def others_small(results):
@@ -123,16 +126,16 @@ def others_small(results):
     slope = results.measured.exponent.values
     good = int(np.sum(np.abs(slope - 1) < 0.05))
     last = np.array([m.others.values[-1] for m in results.runs()]) / SCALES[-1]
-    text = f"{counted(good, len(slope))}; slopes {slope.min():.3f} to {slope.max():.3f}; at ε = {SCALES[-1]:g}"
-    return CheckResult(good == len(slope), f"{text} the others are {np.median(last):.3g} ε, at most {last.max():.3g} ε")
+    text = f"{share_text(good, len(slope))}; slopes {slope.min():.3f} to {slope.max():.3f}; at ε = {SCALES[-1]:g}"
+    return always(good, len(slope), f"{text} the others are {np.median(last):.3g} ε, at most {last.max():.3g} ε")
 
 
 def largest_first(results):
     """The unit that explodes first is the one with the largest initial weights."""
     place = results.measured.place.values
     good = int(np.sum(place == 1))
-    text = f"{counted(good, len(place))}; the first is number {np.median(place):g} by size in the median, at most "
-    return rated(good, len(place), text + f"number {place.max()} of {UNITS}")
+    text = f"{share_text(good, len(place))}; the first is number {np.median(place):g} by size in the median, at most "
+    return holds_in_share(good, len(place), text + f"number {place.max()} of {UNITS}")
 
 
 def draw(results):

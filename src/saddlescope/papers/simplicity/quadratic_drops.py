@@ -8,7 +8,8 @@ would be infinite in a correlation that stays as it is; the loss falls fastest a
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, counted, rated
+from saddlescope.checks import holds_in_share, share_text
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.explanations import saved_weights
 from saddlescope.figures import BLUE, ORANGE
@@ -56,7 +57,7 @@ def comes_so(number, within):
         gaps = np.array([gap(m, number) for m in results.runs()])
         good, met = int(np.sum(gaps < within)), gaps[np.isfinite(gaps)]
         spread = f"median gap {np.median(met):.1%}, largest {met.max():.1%}" if met.size else "no such drop"
-        return rated(good, len(gaps), f"{counted(good, len(gaps))} to {within:.0%}; {spread}")
+        return holds_in_share(good, len(gaps), f"{share_text(good, len(gaps))} to {within:.0%}; {spread}")
 
     return check
 

@@ -11,7 +11,8 @@ import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, counted, enough
+from saddlescope.checks import always, holds_in_share, share_text
+from saddlescope.claims import Claim
 from saddlescope.engines.jax_loop import full_batch
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
@@ -67,9 +68,7 @@ def follow(model, start, statistics, lr, parts=8):
 def stays(results):
     off = results.measured.off.values
     good = int(np.sum(off < 1e-12))
-    return CheckResult(
-        good == len(off), f"{counted(good, len(off))}; largest distance from the manifold {off.max():.1e}"
-    )
+    return always(good, len(off), f"{share_text(good, len(off))}; largest distance from the manifold {off.max():.1e}")
 
 
 def arrives(results):
@@ -82,7 +81,7 @@ def arrives(results):
     by = "; ".join(f"{p}, h = {h}: {float(np.median(part.start_loss)):.3g} → {float(np.median(part.end_loss)):.2g}"
                    for p in PANELS for h in (0, 1)
                    if (part := results.select(panel=p, width=h).measured).sizes["run"])  # fmt: skip
-    return CheckResult(enough(good, len(near), 0.9), f"{counted(good, len(near))}; loss {by}")
+    return holds_in_share(good, len(near), f"{share_text(good, len(near))}; loss {by}")
 
 
 def draw(results):

@@ -10,7 +10,8 @@ units are cut from the two-layer nets: localised features should bear it.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, counted, rated
+from saddlescope.checks import groups_by, holds_in_share, share_text
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.explanations import rule_for
 from saddlescope.figures import BLUE, ORANGE
@@ -83,8 +84,8 @@ def of_all(results, good):
         f"{p}: {part.directions.median():.0f} and {part.held.median():.1f}" if part.sizes["run"] else f"{p}: no plateau"
         for p, part in parts.items()
     )
-    text = f"{counted(int(good.sum()), len(good))}; directions and units that hold the weight, median: {by}"
-    return rated(int(good.sum()), len(good), text)
+    text = f"{share_text(int(good.sum()), len(good))}; directions and units that hold the weight, median: {by}"
+    return holds_in_share(good.sum(), len(good), text, groups=groups_by(results, "panel", good))
 
 
 def pruned(results):
@@ -92,7 +93,8 @@ def pruned(results):
     good = np.where(m.order.values == 1, m.cut.values > BEARABLE, m.cut.values < BEARABLE)
     parts = {p: results.select(panel=p).measured for p in results.values("panel")}
     by = "; ".join(f"{p}: {np.median(part.cut):.2g}" for p, part in parts.items())
-    return rated(int(good.sum()), len(good), f"{counted(int(good.sum()), len(good))}; median rise {by}")
+    text = f"{share_text(good.sum(), len(good))}; median rise {by}"
+    return holds_in_share(good.sum(), len(good), text, groups=groups_by(results, "panel", good))
 
 
 def draw(results):

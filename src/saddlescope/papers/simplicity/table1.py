@@ -9,7 +9,8 @@ a singular value of the weights between a thousandth and a tenth of its final si
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, counted
+from saddlescope.checks import always, holds_in_share, share_text
+from saddlescope.claims import Claim
 from saddlescope.errors import require
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE, RED
@@ -99,21 +100,22 @@ def as_published(results):
     """Both values of the paper, to the digits it gives; on MNIST only."""
     found = {p: next(iter(results.select(pair=p, dataset="mnist").runs()), None) for p in PAIRS}
     firsts = {p: f for p, f in found.items() if f}
-    ours = {p: (float(f[0].s1), float(f[0].projected)) for p, f in firsts.items()}
+    ours = {p: (float(f.s1), float(f.projected)) for p, f in firsts.items()}
     if not ours:
         return None
-    gaps = [abs(a - b) for p in ours for a, b in zip(ours[p], PUBLISHED[p], strict=True)]
-    good = int(np.sum(np.array(gaps) <= 0.0051))
+    gaps = np.array([np.abs(np.subtract(ours[p], PUBLISHED[p])) for p in ours])
+    good = np.sum(gaps <= 0.0051, axis=0)
     text = "; ".join(f"{p}: {a:.2f} and {b:.2f}" for p, (a, b) in ours.items())
-    cuts = "; ".join(f"{p} {f[0].by_cut.values.min():.2f} to {f[0].by_cut.values.max():.2f}" for p, f in firsts.items())
-    text = f"{good} of {len(gaps)} agree; ours {text}; the second with cut-offs from {CUTS[0]:g} to {CUTS[-1]:g} {cuts}"
-    return CheckResult(good == len(gaps), text, good > 0)
+    cuts = "; ".join(f"{p} {f.by_cut.values.min():.2f} to {f.by_cut.values.max():.2f}" for p, f in firsts.items())
+    text = f"{good.sum()} of {gaps.size} agree; ours {text}; the second with cut-offs from {CUTS[0]:g} to "
+    groups = {f"the {word} value": (k, len(gaps)) for word, k in zip(("first", "second"), good, strict=True)}
+    return always(good.sum(), gaps.size, f"{text}{CUTS[-1]:g} {cuts}", groups)
 
 
 def first_is(results):
     gap = np.abs(results.measured.rate_1.values / results.measured.s1.values - 1)
     good = int(np.sum(gap < 0.02))
-    return CheckResult(good == len(gap), f"{counted(good, len(gap))}; largest gap {gap.max():.1%}, allowed 2 %")
+    return holds_in_share(good, len(gap), f"{share_text(good, len(gap))}; largest gap {gap.max():.1%}, allowed 2 %")
 
 
 def second_is(name):
@@ -126,7 +128,7 @@ def second_is(name):
         by = "; ".join(f"{p}: {a:.2f} measured, {b:.2f} said" for p, (a, b) in both.items())
         by += f"; cosine of the first direction with q₁ {float(m.along_q.min()):.3f} or more, with e₁ from "
         by += f"{float(m.along_e.min()):.3f}"
-        return CheckResult(good == len(gap), f"{counted(good, len(gap))} to 5 %; {by}", good > 0)
+        return holds_in_share(good, len(gap), f"{share_text(good, len(gap))} to 5 %; {by}")
 
     return check
 

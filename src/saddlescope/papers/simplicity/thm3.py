@@ -9,7 +9,8 @@ Where φ lacks the property it is a control. The factor of (iii) is far from 1, 
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, counted
+from saddlescope.checks import always, share_text
+from saddlescope.claims import Claim
 from saddlescope.engines.jax_loop import full_batch
 from saddlescope.experiment import Experiment
 from saddlescope.nets import Units
@@ -73,9 +74,9 @@ def preserved(results):
     if not part.sizes["run"]:
         return None
     good = (part.off_manifold.values <= KEPT) & (part.moved.values > 1e-2)
-    return CheckResult(bool(good.all()), f"{counted(int(good.sum()), good.size)}; largest distance "
-                   f"{part.off_manifold.values.max():.1e} of the way, limit {KEPT:g}; the way is "
-                   f"{part.moved.values.min():.2g} of the weights or more")  # fmt: skip
+    text = f"{share_text(good.sum(), good.size)}; largest distance {part.off_manifold.values.max():.1e} of the way, "
+    text += f"limit {KEPT:g}; the way is {part.moved.values.min():.2g} of the weights or more"
+    return always(good.sum(), good.size, text)
 
 
 def narrower(results):
@@ -84,7 +85,7 @@ def narrower(results):
     good = int(np.sum(gap <= KEPT))
     if not len(gap):
         return None
-    return CheckResult(good == len(gap), f"{counted(good, len(gap))}; largest change of the map {gap.max():.1e}")
+    return always(good, len(gap), f"{share_text(good, len(gap))}; largest change of the map {gap.max():.1e}")
 
 
 def off(rows):

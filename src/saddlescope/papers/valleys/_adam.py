@@ -9,7 +9,7 @@ of the rate has three times the epochs.
 
 import numpy as np
 
-from saddlescope.claims import CheckResult, rated
+from saddlescope.checks import holds_in_share
 from saddlescope.nets import low_rank
 from saddlescope.optimisers import Adam
 from saddlescope.setting import Setting
@@ -80,11 +80,11 @@ def symmetric(results):
     ratios = results.measured.sides.values
     ratios = ratios[np.isfinite(ratios)]
     if not ratios.size:
-        return CheckResult(False, "no run has a spike", unclear=True)
+        return holds_in_share(0, 0, "no run has a spike")
     good = int(np.sum((ratios >= 0.5) & (ratios <= 2)))
     shown = ", ".join(f"{r:.2g}" for r in ratios)
-    return rated(good, ratios.size, f"{good} of {ratios.size} runs with spikes; epochs to the extreme over epochs from "
-                 f"it, median: {shown}")  # fmt: skip
+    text = f"{good} of {ratios.size} runs with spikes; epochs to the extreme over epochs from it, median: {shown}"
+    return holds_in_share(good, ratios.size, text)
 
 
 def show(ax, runs, colour, label=None):

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from saddlescope.claims import CheckResult, rated
+from saddlescope.checks import decided_by, holds_in_share
+from saddlescope.claims import UNCLEAR
 from saddlescope.observables import Fit, TestError
 from saddlescope.papers.valleys._protocol import Name
 from saddlescope.papers.valleys._runs import ending, failed_as, first_below
-from saddlescope.statistics import mean_of, one_more, one_more_count
+from saddlescope.statistics import mean_of, one_more, one_more_count, same_share
 from saddlescope.tables import AGREES, Table, compared
 
 OBSERVE = (TestError(), Fit())
@@ -147,15 +148,17 @@ def whole(results):
 
 
 def large_batches_worse(results):
-    """Fewer worked runs, and a worse best test error."""
+    """Fewer worked runs, beyond chance at 5 %, and a worse best test error."""
     small, large = results.select(bs=(1, 2, 4)), results.select(bs=(8, 16))
     if not (small.measured.sizes["run"] and large.measured.sizes["run"]):
         return None
-    share = [np.mean(column(part, "outcome") == "worked") for part in (small, large)]
+    ended = [column(part, "outcome") == "worked" for part in (small, large)]
+    share = [np.mean(worked) for worked in ended]
     least = [float(np.median(per_seed(part, best))) for part in (small, large)]
-    fewer, worse = share[1] < share[0], least[1] > least[0]
+    chance = same_share(*(int(k) for worked in ended for k in (worked.sum(), worked.size)), level=0.05)
     text = f"worked {share[0]:.1%} at batches 1–4, {share[1]:.1%} at 8 and 16; best {least[0]:.1e}, {least[1]:.1e}"
-    return CheckResult(bool(fewer and worse), text, bool(fewer or worse))
+    fewer = UNCLEAR if chance else share[1] < share[0]
+    return decided_by({"the number of worked runs": fewer, "the best error": least[1] > least[0]}, text)
 
 
 def mostly_constants(results):
@@ -166,4 +169,4 @@ def mostly_constants(results):
     good, n = int(np.sum(np.char.startswith(kinds, "constant"))), int(failed.sum())
     medians, means = (int(np.sum((batch == 1) & (kinds == f"constant ({w})"))) for w in ("median", "mean"))
     text = f"{good} of {n} failed runs are constants; at batch 1 {medians} are the median, {means} the mean"
-    return rated(good, n, text)
+    return holds_in_share(good, n, text)

@@ -69,7 +69,7 @@ def fitting(results, net):
 def say(results):
     words = []
     for net in results.values("net"):
-        runs, good = [m for m in results.select(net=net).runs()], fitting(results, net)
+        runs, good = list(results.select(net=net).runs()), fitting(results, net)
         mean, half = mean_of([asymmetry(m) for m in good]) if good else (np.nan, np.nan)
         start = np.mean([asymmetry(m, 0) for m in runs])
         share = "" if not good else f", odd share {mean:.3f}" + ("" if np.isnan(half) else f" ± {half:.3f}")
@@ -80,7 +80,7 @@ def say(results):
 def tables(results):
     rows = []
     for net in results.values("net"):
-        runs = [m for m in results.select(net=net).runs()]
+        runs = list(results.select(net=net).runs())
         good = [m for m in runs if fits(m)] or runs
         start, end = (np.array([by_block(m, at) for m in good]) for at in (0, -1))
         for k in range(end.shape[1]):
@@ -99,7 +99,7 @@ def draw(blocks):
         figure, axes = plt.subplots(len(nets), 1 + len(blocks), figsize=(4 + 3.4 * len(blocks), 2.6 * len(nets)),
                                     squeeze=False)  # fmt: skip
         for row, net in zip(axes, nets, strict=True):
-            runs = [m for m in results.select(net=net).runs()]
+            runs = list(results.select(net=net).runs())
             shares(row[0], runs, net)
             for ax, block in zip(row[1:], blocks, strict=True):
                 f = runs[0][f"partial_{block}"].values[-1]

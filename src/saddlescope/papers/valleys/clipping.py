@@ -8,7 +8,8 @@ mean without clipping, and larger batches end at the mean in both. Factors 2 and
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, rated
+from saddlescope.checks import holds_in_share
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, ORANGE
 from saddlescope.observables import Fit, TestError
@@ -17,7 +18,6 @@ from saddlescope.papers.valleys._runs import CLIPS, ending, failed_as
 from saddlescope.tables import Table
 
 fit = Fit()
-FEW = 3  # failed runs
 
 
 def setting(clip, factor, bs, seed, width):
@@ -41,12 +41,11 @@ def ended(clip, batches, word):
         constants = kinds[np.char.startswith(kinds, "constant (")] if kinds.size else kinds
         if not constants.size:
             text = f"none of {kinds.size} runs failed as a constant"
-            return CheckResult(False, text, unclear=True) if kinds.size else None
+            return holds_in_share(0, 0, text) if kinds.size else None
         good = int(np.sum(constants == f"constant ({word})"))
         lost = int(np.sum(kinds == "diverged"))
         text = f"{good} of {constants.size} failed constants at the {word}; {lost} of {kinds.size} runs diverged"
-        found = rated(good, constants.size, text)
-        return found if constants.size >= FEW else CheckResult(False, f"{text}: too few to tell", unclear=True)
+        return holds_in_share(good, constants.size, text)
 
     return check
 

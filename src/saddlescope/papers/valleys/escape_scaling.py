@@ -7,9 +7,11 @@ epochs.
 """
 
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.ticker import LogFormatter, NullLocator
 
-from saddlescope.claims import CheckResult, Claim, rated
+from saddlescope.checks import decided_by, holds_in_share
+from saddlescope.claims import UNCLEAR, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.papers.valleys import _escape as escape
@@ -28,12 +30,13 @@ def flow_time(clip):
 
     def check(results):
         part = results.select(clip=clip)
-        good, words = [], []
+        good, words = {}, []
         for threshold in THRESHOLDS:
             (a, b), (da, db), late = fitted(part, threshold, "steps")
-            good.append(abs(a + 1) <= 0.15 and abs(b) <= 0.15)
+            near = abs(a + 1) <= 0.15 and abs(b) <= 0.15
+            good[f"threshold {threshold}"] = UNCLEAR if np.isnan([a, b]).any() else near
             words.append(f"threshold {threshold}: lr {shown(a, da)}, batch {shown(b, db)}, {late} censored")
-        return CheckResult(all(good), "; ".join(words), any(good))
+        return decided_by(good, "; ".join(words))
 
     return check
 
@@ -50,7 +53,7 @@ def clipping_slows(results):
             clipped, free = (escape.median(part, threshold) for part in both)
             good.append(clipped > 1.2 * free)
             words.append(f"lr {lr:g}, batch {bs}, {threshold}: {clipped:.0f} and {free:.0f}")
-    return rated(sum(good), len(good), f"median epochs, clipped and not, {'; '.join(words)}") if good else None
+    return holds_in_share(sum(good), len(good), f"median epochs, clipped and not, {'; '.join(words)}") if good else None
 
 
 def small_batches_diverge(results):
@@ -58,7 +61,7 @@ def small_batches_diverge(results):
     lost, n = int((~part.measured.finite.values).sum()), part.measured.sizes["run"]
     others = results.select(clip="free", bs=(16, 64))
     more = f"; {int((~others.measured.finite.values).sum())} of {others.measured.sizes['run']} at batches 16 and 64"
-    return rated(lost, n, f"{lost} of {n} runs diverge at batches 1 and 4{more}") if n else None
+    return holds_in_share(lost, n, f"{lost} of {n} runs diverge at batches 1 and 4{more}") if n else None
 
 
 def draw(results):

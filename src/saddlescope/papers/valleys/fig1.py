@@ -6,7 +6,8 @@ The loss at a cut is the full training loss, before the cut and ten epochs after
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, mostly
+from saddlescope.checks import in_most_runs
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, GREEN, ORANGE
 from saddlescope.observables import Fit, FullLoss, ProminentMinima, TestError
@@ -116,10 +117,10 @@ experiment = Experiment(
     draw=draw,
     claims=(
         Claim("The loss stays on a plateau, drops, and reaches another.", "V1 · Sec. 3",
-              mostly(plateau_drop_plateau, say_drops)),
+              in_most_runs(plateau_drop_plateau, say_drops)),
         Claim("At each learning-rate cut the loss drops.", "V3 · Fig. 1", falls_at_cuts(loss.name), note=NOISE),
         Claim("After a cut the fit gains finer oscillations in the interior.", "V4 · Fig. 1",
-              mostly(gains_inside, say_gains),
+              in_most_runs(gains_inside, say_gains),
               note="all three frequencies are in the fit before the first cut; a cut lowers the mean error inside and "
               "outside"),
     ),

@@ -9,7 +9,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import kstest
 
-from saddlescope.claims import CheckResult, Claim, mostly
+from saddlescope.checks import in_most_runs
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.nets import low_rank
@@ -117,19 +118,19 @@ experiment = Experiment(
         Claim(
             "The largest log-ratio grows over training when channels specialise.",
             "V12 · Fig. 3",
-            where_learned(mostly(grows, say_growth)),
+            where_learned(in_most_runs(grows, say_growth)),
             note="at a single point the ratio is large whenever a channel crosses zero there, at any time",
         ),
         Claim(
             "A roughly uniform spread of the log-ratios shows distinct roles: they are spread so.",
             "V13 · Fig. 3",
-            where_learned(mostly(uniform, say_law)),
+            where_learned(in_most_runs(uniform, say_law)),
             note="differences of alike channels cannot be uniform: their law has its peak at zero",
         ),
         Claim(
             "The log-sizes of the channels themselves are nearer to uniform than to normal.",
             "ours",
-            mostly(sizes_uniform),
+            in_most_runs(sizes_uniform),
             note="fifteen values are few to tell two laws apart",
         ),
     ),

@@ -7,7 +7,8 @@ own (144, 48). Frozen, all maps trained, and a true MLP, five seeds each, every 
 
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, rated
+from saddlescope.checks import holds_in_share, if_clear
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.papers.valleys import _symmetry as symmetry
 from saddlescope.papers.valleys._symmetry import EVEN, WORDS, asymmetry, fitting
@@ -30,8 +31,7 @@ def asymmetric(*nets):
             return None
         good = sum(asymmetry(m) > EVEN for m in runs)
         text = f"{good} of {len(runs)} runs that fit; {symmetry.say(results)}"
-        few = len(runs) < 2 <= len(results.values("seed"))
-        return CheckResult(False, text, unclear=True) if few else rated(good, len(runs), text)
+        return holds_in_share(good, len(runs), text)
 
     return check
 
@@ -41,7 +41,9 @@ def symmetric(results):
     if not runs:
         return None
     good = sum(asymmetry(m) < EVEN for m in runs)
-    return rated(good, len(runs), f"{good} of {len(runs)} runs that fit; {symmetry.say(results.select(net='frozen'))}")
+    return holds_in_share(
+        good, len(runs), f"{good} of {len(runs)} runs that fit; {symmetry.say(results.select(net='frozen'))}"
+    )
 
 
 def below(net, other):
@@ -56,7 +58,7 @@ def below(net, other):
         means = {n: mean_of(values) for n, values in shares.items()}
         text = "; ".join(f"{WORDS[n]} {m:.4f} ± {h:.4f}" for n, (m, h) in means.items())
         clear = apart(*means.values())
-        return CheckResult(bool(means[net][0] < means[other][0] and clear), text, unclear=not clear)
+        return if_clear(means[net][0] < means[other][0], clear, text)
 
     return check
 
@@ -68,7 +70,7 @@ def more_symmetric_than_at_first(results):
         return None
     good = sum(asymmetry(m) < asymmetry(m, 0) for m in runs)
     falls = np.mean([asymmetry(m, 0) for m in runs]), np.mean([asymmetry(m) for m in runs])
-    return rated(
+    return holds_in_share(
         good, len(runs), f"{good} of {len(runs)} runs that fit; mean odd share {falls[0]:.3f} → {falls[1]:.3f}"
     )
 

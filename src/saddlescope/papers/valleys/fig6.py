@@ -7,7 +7,8 @@ eight batch sizes by three seeds, two thresholds, in epochs and in steps, with r
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim
+from saddlescope.checks import decided_by
+from saddlescope.claims import UNCLEAR, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY
 from saddlescope.papers.valleys import _escape as escape
@@ -22,12 +23,12 @@ def setting(lr, bs, seed, width):
 
 
 def inverse_in_rate(results):
-    good, words = [], []
+    good, words = {}, []
     for threshold in THRESHOLDS:
         (a, _), (half, _), late = fitted(results, threshold, "epochs")
-        good.append(-1.25 <= a <= -0.75)
+        good[f"threshold {threshold}"] = UNCLEAR if np.isnan(a) else -1.25 <= a <= -0.75
         words.append(f"threshold {threshold}: exponent {shown(a, half)}, {late} censored")
-    return CheckResult(all(good), "; ".join(words), any(good))
+    return decided_by(good, "; ".join(words))
 
 
 def sooner(unit):
@@ -35,19 +36,20 @@ def sooner(unit):
     had not left when their time was over count with that time: in steps it is short."""
 
     def check(results):
-        good, words = [], []
+        good, words = {}, []
         small, large = (results.select(bs=b) for b in ((1, 2, 4), (32, 64, 128)))
         if not (small.measured.sizes["run"] and large.measured.sizes["run"]):
             return None
         for threshold in THRESHOLDS:
             rates = sorted(results.values("lr"), reverse=True)
-            good.append(median(small, threshold, unit) < at_least(large, threshold, unit) / 2)
+            early = median(small, threshold, unit) < at_least(large, threshold, unit) / 2
+            good[f"threshold {threshold}"] = early
             pairs = ((part.select(lr=r) for part in (small, large)) for r in rates)
             by_rate = ", ".join(medians(pair, threshold, unit) for pair in pairs)
             (_, e), (_, half), _ = fitted(results, threshold, unit)
             words.append(f"threshold {threshold}: medians {medians((small, large), threshold, unit)} {unit} (by rate "
                          f"{by_rate}), exponent of the batch {shown(e, half)}")  # fmt: skip
-        return CheckResult(all(good), "; ".join(words), any(good))
+        return decided_by(good, "; ".join(words))
 
     return check
 

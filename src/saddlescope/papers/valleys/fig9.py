@@ -6,10 +6,13 @@ from Adam's step on a curvature that it cannot follow, they are jumps up. In the
 two high points, so that every floor between two jumps was one: the rule was mended after the runs were seen.
 """
 
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import MOST, CheckResult, Claim, counted, enough, rated
+from saddlescope.checks import groups_by, holds_in_share, share_text
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, GREEN, ORANGE
 from saddlescope.papers.valleys import _adam as adam
@@ -26,19 +29,19 @@ SHORT = "20,000 epochs of the paper's 300,000"
 
 
 def spikes(results):
-    """Holds if there are dips in most runs; partly if there are spikes, but no dips."""
+    """There are dips in most runs; jumps up from a floor are none."""
     dips, either, n = adam.with_dips(results)
-    text = f"{counted(either, n)} with a spike, {dips} with a dip; {adam.counts(results)}; the farthest"
+    text = f"{share_text(either, n)} with a spike, {dips} with a dip; {adam.counts(results)}; the farthest"
     text += f" {listed(results, 'tallest')} times the median around it"
-    return CheckResult(enough(dips, n, MOST), text, enough(either, n, MOST), unclear=either == 0)
+    return holds_in_share(dips, n, text)
 
 
 def precise(results):
     least = results.measured.least_loss.values
     good = int(np.sum(least < 1.2e-7))
-    text = f"{counted(good, least.size)} below 1.2e-7; least loss {listed(results, 'least_loss')}"
-    found = rated(good, least.size, text)
-    return found if found.holds else CheckResult(False, text, found.partly, unclear=True)
+    text = f"{share_text(good, least.size)} below 1.2e-7; least loss {listed(results, 'least_loss')}"
+    found = holds_in_share(good, least.size, text)
+    return found if found.holds else replace(found, unclear=True)  # the paper trained 15 times as long
 
 
 def jumps_up(results):
@@ -46,8 +49,9 @@ def jumps_up(results):
     upwards and comes back to."""
     share, m = results.measured.near_floor.values, results.measured
     good = int(np.sum((share > 0.5) & (m.jumps.values > m.dips.values)))
-    return rated(good, share.size, f"{counted(good, share.size)}; {adam.counts(results)}; share of epochs near the "
-                 f"floor {listed(results, 'near_floor')}")  # fmt: skip
+    text = f"{share_text(good, share.size)}; {adam.counts(results)}"
+    floor = f"share of epochs near the floor {listed(results, 'near_floor')}"
+    return holds_in_share(good, share.size, f"{text}; {floor}")
 
 
 def valleys_remain(results):
@@ -55,18 +59,15 @@ def valleys_remain(results):
     parts = {c: results.select(control=c) for c in CONTROLS}
     if not all(part.measured.sizes["run"] for part in parts.values()):
         return None
-    good = []
-    for part in parts.values():
-        dips, _, n = adam.with_dips(part)
-        good.append(enough(dips, n, MOST))
+    dips = results.measured.dips.values > 0
     text = "; ".join(f"{CONTROL_WORDS[c]}: {adam.counts(part)}" for c, part in parts.items())
-    return CheckResult(all(good), text, any(good))
+    return holds_in_share(dips.sum(), dips.size, text, groups=groups_by(results, "control", dips))
 
 
 def draw(results):
     figure, axes = plt.subplots(1, 3, figsize=(11, 3.3), sharey=True)
     for ax, control, colour in zip(axes, CONTROLS, (BLUE, GREEN, ORANGE), strict=True):
-        runs = [m for m in results.select(control=control).runs()]
+        runs = list(results.select(control=control).runs())
         adam.show(ax, runs, colour)
         ax.set_title(f"{CONTROL_WORDS[control]}: {adam.numbers(runs)}", fontsize=9)
     return figure

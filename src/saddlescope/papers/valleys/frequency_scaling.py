@@ -8,7 +8,8 @@ m = 5. A run is stopped when its loss is below 1e-6: it has converged, so that n
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, rated
+from saddlescope.checks import groups_by, holds_in_share
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, GREEN, ORANGE
 from saddlescope.nets import low_rank
@@ -50,7 +51,8 @@ def ends(good, word):
             f"m = {m:g}, L = {L}: {np.median(errors(results.select(m=m, L=L))):.1e}"
             for m, L in sorted(set(zip(results.measured.m.values, results.measured.L.values, strict=True)))
         )
-        return rated(n, len(found), f"{n} of {len(found)} runs {word}; median test errors {by}")
+        text = f"{n} of {len(found)} runs {word}; median test errors {by}"
+        return holds_in_share(n, len(found), text, groups=groups_by(results, "m", good(found)))
 
     return check
 
@@ -61,7 +63,7 @@ def blows_up(results):
     grown = part.last_loss.values > 2 * part.first_loss.values
     n = int(np.sum(lost | grown))
     spread = ", ".join(f"{a:.2g} → {b:.2g}" for a, b in zip(part.first_loss.values, part.last_loss.values, strict=True))
-    return CheckResult(n == len(lost), f"{n} of {len(lost)} runs not finite or above twice their start; loss {spread}")
+    return holds_in_share(n, len(lost), f"{n} of {len(lost)} runs not finite or above twice their start; loss {spread}")
 
 
 def tables(results):

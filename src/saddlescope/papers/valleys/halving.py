@@ -8,7 +8,8 @@ paper says that the loss drops at every cut; its own nets follow apart, this is 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, counted, in_runs
+from saddlescope.checks import error_within, holds_in_share, share_text
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.nets import Neuron, Tanh, Units
@@ -51,14 +52,14 @@ def ends_before_budget(results):
     good = sum(e.startswith("stopped") for e in ends)
     lengths = results.measured.length.values
     spread = f"lengths {lengths.min()} to {lengths.max()} epochs"
-    return CheckResult(good == len(ends), f"{counted(good, len(ends))}; {spread}")
+    return holds_in_share(good, len(ends), f"{share_text(good, len(ends))}; {spread}")
 
 
 def diverges(results):
-    runs = [m for m in results.runs()]
+    runs = list(results.runs())
     good = sum(str(m.status.values).startswith("diverged") and m.sizes["epoch"] > 0 and not m.finite for m in runs)
     kept = sum(m.sizes["epoch"] for m in runs)
-    return CheckResult(good == len(runs), f"{counted(good, len(runs))}; {kept} epochs kept in all")
+    return holds_in_share(good, len(runs), f"{share_text(good, len(runs))}; {kept} epochs kept in all")
 
 
 def draw(results):
@@ -90,7 +91,7 @@ experiment = Experiment(
         Claim("The loss on all data is lower ten epochs after a cut than before it, at every cut.", "V3 · Sec. 1 (iii)",
               falls_at_cuts(loss.name), only={"lr": STEADY}, note=FALLS),
         Claim("Two cuts lie at least 20 epochs apart.", "training protocol",
-              in_runs(too_early, 0, "epochs too early"), only={"lr": STEADY}),
+              error_within(too_early, 0, "epochs too early"), only={"lr": STEADY}),
         Claim("A run ends by itself, each at its own length.", "training protocol", ends_before_budget,
               only={"lr": STEADY}),
         Claim("At a rate of 50 the run diverges, is marked, and keeps its curve.", "ours", diverges, only={"lr": WILD}),

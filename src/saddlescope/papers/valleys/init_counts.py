@@ -5,15 +5,19 @@ names the μ-parameterisation (C of deviation 1/n, learning at rate 1/n). Withou
 same; clipped to norm 1, as here, it is not, since its gradient of C is n times smaller.
 """
 
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim
+from saddlescope.checks import decided_by, if_clear
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE
 from saddlescope.papers.valleys import _baseline as base
 from saddlescope.papers.valleys._protocol import INITS, valleys
 from saddlescope.papers.valleys._runs import SLOW
+from saddlescope.statistics import same_share
 from saddlescope.tables import AGREES, Table, agreeing, shown
 
 PUBLISHED = {1: 34, 2: 27}
@@ -37,11 +41,10 @@ def counts(results):
 def fits(init):
     def check(results):
         table = counts(results.select(init=init))
-        good, n = agreeing(table)
-        if n < len(PUBLISHED):
+        if agreeing(table)[1] < len(PUBLISHED):
             return None
         text = "; ".join(f"factor {row[1]}: {row[3]} published, {shown(row[4])} ours, {row[5]}" for row in table.rows)
-        return CheckResult(good == n, text, good > 0)
+        return decided_by({f"factor {row[1]}": row[-1] == "holds" for row in table.rows}, text)
 
     return check
 
@@ -53,7 +56,7 @@ def cannot_refute(check):
         if (found := check(results)) is None or found.holds:
             return found
         text = f"{found.evidence}. Relative to a base width of 1024 μP is the ordinary draw; the paper names no base"
-        return CheckResult(False, text, found.partly, unclear=True)
+        return replace(found, evidence=text, partly=False, unclear=True)
 
     return told
 
@@ -66,7 +69,8 @@ def fewer_than_uniform(init):
         if not all(map(len, share.values())):
             return None
         text = "; ".join(f"{i}: {int(v.sum())} of {len(v)}" for i, v in share.items())
-        return CheckResult(bool(share[init].mean() < share["uniform"].mean()), f"worked, {text}")
+        chance = same_share(*(int(k) for v in share.values() for k in (v.sum(), v.size)), level=0.05)
+        return if_clear(share[init].mean() < share["uniform"].mean(), not chance, f"worked, {text}")
 
     return check
 

@@ -11,7 +11,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.ndimage import median_filter
 
-from saddlescope.claims import Claim, mostly, rated
+from saddlescope.checks import holds_in_share, in_most_runs
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE
 from saddlescope.observables import MinimaCounts, PaperMinima, ProminentMinima, ResidualAmplitudes
@@ -80,7 +81,7 @@ def matches(run):
 def say(results):
     words = []
     for factor in sorted(results.values("factor")):
-        runs = [m for m in results.select(factor=factor).runs()]
+        runs = list(results.select(factor=factor).runs())
         drops = ", ".join(str(int(m.drops)) for m in runs)
         order = [" ".join("–" if np.isnan(t) else f"{t:.0f}" for t in m.learned.values) for m in runs[:2]]
         words.append(f"factor {factor}: drops {drops}, frequencies learned at epochs {'; '.join(order)}")
@@ -97,7 +98,7 @@ def goes_up(name):
         found = found[np.isfinite(found)]
         good = int(np.sum(found > 0))
         text = f"{good} of {len(found)} times a frequency was learned; mean change {found.mean():+.2f} a channel"
-        return rated(good, len(found), text) if found.size else None
+        return holds_in_share(good, len(found), text) if found.size else None
 
     return check
 
@@ -139,12 +140,12 @@ experiment = Experiment(
     draw=draw,
     claims=(
         Claim("Each plateau is a frequency not yet learned, each drop one that is learned.", "V2 · Abstract (3)",
-              mostly(matches, say), note=FIRST),
+              in_most_runs(matches, say), note=FIRST),
         Claim("As a frequency is acquired the mean number of minima a channel goes up (paper's rule).", "V11 · Sec. 3",
               goes_up("paper_gain"), note="that rule sees only minima above zero"),
         Claim("It goes up by the sound rule as well.", "ours", goes_up("sound_gain"),
               note="in most cases it does; a few gains are lost in those of the frequency before"),
         Claim("Higher frequencies are learned progressively: the lowest first, then the next.", "V52 · Sec. 1 (i)",
-              mostly(in_order, say)),
+              in_most_runs(in_order, say)),
     ),
 )  # fmt: skip

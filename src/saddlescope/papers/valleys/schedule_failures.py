@@ -8,13 +8,15 @@ epochs: a run that has not left it in some 280 epochs is frozen as a constant. T
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim, counted, mostly
+from saddlescope.checks import groups_by, holds_in_share, if_clear, in_most_runs, share_text
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.observables import TestError
 from saddlescope.optimisers import Constant, HalveOnStagnation
 from saddlescope.papers.valleys._protocol import Name
 from saddlescope.papers.valleys._runs import ESCAPED, ending, first_below
+from saddlescope.statistics import same_share
 
 RULES = {"halving": (HalveOnStagnation(), 10_000), "fixed": (Constant(), 4000)}
 SHOWN = 400
@@ -51,7 +53,8 @@ def frozen(results):
     if n:
         text += f" ({np.median(cuts):.0f} cuts there, median); at a fixed rate {good} of these leave it, after "
         text += f"{np.median(fixed.measured.plateau.values[stuck & leaves]):.0f} epochs" if good else "—"
-    return CheckResult(n > 0 and good >= 0.8 * n, text, good > 0, unclear=n == 0)
+    groups = groups_by(halving.where(stuck), "L", leaves[stuck])
+    return holds_in_share(good, n, text, groups=groups)
 
 
 def say(results):
@@ -63,13 +66,14 @@ def say(results):
 
 def fewer_fail(results):
     """Not failed: a test error below 0.5. At a fixed rate the last iterate stands on its noise, so that no more is
-    asked."""
+    asked. The two numbers must differ beyond chance at 5 %."""
     ends = {rule: words(results.select(rule=rule)) for rule in RULES}
     if not all(len(v) for v in ends.values()):
         return None
     failed = {rule: int(np.sum(v == "failed")) for rule, v in ends.items()}
-    text = "; ".join(f"{rule}: {counted(failed[rule], len(v))} failed" for rule, v in ends.items())
-    return CheckResult(failed["fixed"] <= failed["halving"] / 2, text, failed["fixed"] < failed["halving"])
+    text = "; ".join(f"{rule}: {share_text(failed[rule], len(v))} failed" for rule, v in ends.items())
+    chance = same_share(*(k for rule, v in ends.items() for k in (failed[rule], len(v))), level=0.05)
+    return if_clear(failed["fixed"] <= failed["halving"] / 2, not chance, text)
 
 
 def draw(results):
@@ -101,7 +105,7 @@ experiment = Experiment(
         Claim("A deep run that the schedule freezes on the plateau leaves it at a fixed rate.", "ours", frozen,
               note=LONGER),
         Claim("At a fixed rate deep nets (L ≥ 5) leave the plateau within 4,000 epochs.", "ours",
-              mostly(lambda m, _: np.isfinite(float(m.plateau)), say), only={"rule": "fixed"}, note=LONGER),
+              in_most_runs(lambda m: np.isfinite(float(m.plateau)), say, by="L"), only={"rule": "fixed"}, note=LONGER),
         Claim("At a fixed rate half as many deep runs fail, or fewer.", "ours", fewer_fail),
     ),
 )  # fmt: skip

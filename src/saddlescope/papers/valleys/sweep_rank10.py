@@ -7,7 +7,8 @@ with those runs, five seeds of them; all 750 are run with one seed.
 
 import numpy as np
 
-from saddlescope.claims import Claim, rated
+from saddlescope.checks import holds_in_share
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.papers.valleys import _baseline as base
 from saddlescope.papers.valleys._baseline import BATCHES, FACTORS, column
@@ -77,7 +78,7 @@ def numbers(*make):
         rows = [row for m in make for row in m(results).rows]
         good, n = (sum(c) for c in zip(*(agreeing(m(results)) for m in make), strict=True))
         text = "; ".join(f"bs {row[0]}: {shown(row[2])} published, {shown(row[3])} ours, {row[4]}" for row in rows)
-        return rated(good, n, f"{good} of {n} in their intervals: {text}") if n else None
+        return holds_in_share(good, n, f"{good} of {n} in their intervals: {text}") if n else None
 
     return check
 

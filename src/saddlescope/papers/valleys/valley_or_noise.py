@@ -25,7 +25,8 @@ import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import Claim, rated
+from saddlescope.checks import holds_in_share
+from saddlescope.claims import Claim
 from saddlescope.errors import InvalidInput
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED
@@ -145,7 +146,8 @@ def are(*wanted):
     def check(results):
         words, _ = all_kinds(results)
         good = int(np.sum(np.isin(words, wanted)))
-        return rated(good, len(words), f"{good} of {len(words)} drops; {said(results)}") if len(words) else None
+        text = f"{good} of {len(words)} drops; {said(results)}"
+        return holds_in_share(good, len(words), text) if len(words) else None
 
     return check
 
@@ -156,7 +158,7 @@ def at_drops(test, say):
     def check(results):
         found = np.concatenate([test(m)[kinds(m) != ""] for m in results.runs()])
         good = int(found.sum())
-        return rated(good, len(found), f"{good} of {len(found)} drops; {say(results)}") if len(found) else None
+        return holds_in_share(good, len(found), f"{good} of {len(found)} drops; {say(results)}") if len(found) else None
 
     return check
 
@@ -185,7 +187,7 @@ def sharp_in_general(results):
     before, after = np.transpose(at)
     good = int(np.sum(before >= 1))
     text = f"median sharpness × lr / 2 at the old rate {np.median(before):.2f} before and {np.median(after):.2f} after"
-    return rated(good, len(before), f"{good} of {len(before)} drops; {text}")
+    return holds_in_share(good, len(before), f"{good} of {len(before)} drops; {text}")
 
 
 def tables(results):

@@ -10,7 +10,8 @@ smaller: the same clip bites less there than in the μP form, so that both forms
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim
+from saddlescope.checks import decided_by, groups_by, holds_in_share
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE
 from saddlescope.observables import TestError
@@ -54,37 +55,26 @@ def uniform_has_plateau(results):
     if not found["uniform"] or not found["gaussian"]:
         return None
     both = zip(depths(results), found["uniform"], found["gaussian"], strict=True)
-    pairs = [(u, g) for L, u, g in both if L > 1 and np.isfinite([u, g]).any()]
-    good = sum(u > 2 * g for u, g in pairs)
+    longer = {f"L = {L}": u > 2 * g for L, u, g in both if L > 1 and np.isfinite([u, g]).any()}
     text = "; ".join(f"{init}: {shown(values)}" for init, values in found.items() if values)
-    return CheckResult(good == len(pairs) > 0, f"median epochs by depth, {text}", good > 0)
+    return decided_by(longer, f"median epochs by depth, {text}") if longer else None
 
 
-def deep_share(results, init):
-    """Worked runs by depth, clipped; the means over L = 2, 3 and over L = 5, 6."""
-    part = results.select(init=init, clip="clipped")
-    if not {2, 3, 5, 6} <= set(depths(part)):
-        return None
-    return by_depth(part, worked), worked(part.select(L=(2, 3))), worked(part.select(L=(5, 6)))
+SHALLOW, DEEP = (2, 3, 4), (5, 6)
 
 
-def fails_deep(init):
+def works_at(init, working, failing=()):
+    """Clipped, runs of some depths work and those of others do not; decided for each depth as well."""
+
     def check(results):
-        if (found := deep_share(results, init)) is None:
+        clipped = results.select(init=init, clip="clipped")
+        part = clipped.select(L=(*working, *failing))
+        if not {*working, *failing} <= set(depths(part)):
             return None
-        share, shallow, deep = found
-        return CheckResult(
-            bool(shallow >= 0.8 and deep <= 0.2), f"worked by depth: {shown(share)}", bool(deep < shallow)
-        )
-
-    return check
-
-
-def works_deep(init):
-    def check(results):
-        if (found := deep_share(results, init)) is None:
-            return None
-        return CheckResult(bool(found[2] >= 0.8), f"worked by depth: {shown(found[0])}", bool(found[2] > 0.2))
+        works = part.measured.outcome.values.astype(str) == "worked"
+        good = works == np.isin(part.measured.L.values, working)
+        text = f"{good.sum()} of {good.size} runs; worked by depth: {shown(by_depth(clipped, worked))}"
+        return holds_in_share(good.sum(), good.size, text, groups=groups_by(part, "L", good))
 
     return check
 
@@ -140,9 +130,10 @@ experiment = Experiment(
     claims=(
         Claim("The uniform draw has a first plateau more than twice as long as the Gaussian.", "ours",
               uniform_has_plateau),
-        Claim("Under the uniform draw deep nets (L ≥ 5) fail and shallow ones work.", "ours", fails_deep("uniform")),
-        Claim("Under the Gaussian draw deep nets work.", "ours", works_deep("gaussian")),
-        Claim("Under the mean-field draw deep nets work.", "ours", works_deep("mean-field"), note=SLOW),
-        Claim("Under the μP draw deep nets work.", "ours", works_deep("mup"), note=SLOW),
+        Claim("Under the uniform draw nets of L = 2 to 4 work, and deeper ones do not.", "ours",
+              works_at("uniform", SHALLOW, DEEP)),
+        Claim("Under the Gaussian draw deep nets (L ≥ 5) work.", "ours", works_at("gaussian", DEEP)),
+        Claim("Under the mean-field draw deep nets work.", "ours", works_at("mean-field", DEEP), note=SLOW),
+        Claim("Under the μP draw deep nets work.", "ours", works_at("mup", DEEP), note=SLOW),
     ),
 )  # fmt: skip

@@ -1,0 +1,34 @@
+"""Ready checks for claims: what the claims of several papers have in common."""
+
+from saddlescope.checks.drops import drop_steps, drops
+from saddlescope.checks.levels import curve, plateau_levels
+from saddlescope.checks.modes import half_strength, half_way
+from saddlescope.checks.settings import decided_by, if_clear
+from saddlescope.checks.shares import (
+    always,
+    error_within,
+    groups_by,
+    holds_in_share,
+    in_most_runs,
+    share_text,
+)
+from saddlescope.checks.widths import width_on_plateaus, widths
+
+__all__ = [
+    "always",
+    "curve",
+    "decided_by",
+    "drop_steps",
+    "drops",
+    "error_within",
+    "groups_by",
+    "half_strength",
+    "half_way",
+    "holds_in_share",
+    "if_clear",
+    "in_most_runs",
+    "plateau_levels",
+    "share_text",
+    "width_on_plateaus",
+    "widths",
+]
