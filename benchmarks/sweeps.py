@@ -31,7 +31,7 @@ from saddlescope.sweeps import Plan, TrainJob, grid
 from saddlescope.sweeps.folder import Folder
 from saddlescope.sweeps.job import Job
 from saddlescope.sweeps.pool import Workers
-from saddlescope.sweeps.scheduler import conduct
+from saddlescope.sweeps.scheduler import Scheduler
 from saddlescope.training import train
 
 SPIN = 5e-3  # CPU seconds of a run
@@ -66,7 +66,7 @@ class Spin(Job):
     def work(self):
         return TrainJob(self.setting).work
 
-    def do(self, checkpoint):
+    def run(self, checkpoint):
         kept = record()
         end = time.process_time() + SPIN
         while time.process_time() < end:
@@ -77,7 +77,9 @@ class Spin(Job):
 def spin(runs, folder):
     """A sweep of short runs in two workers, as the command does it."""
     pool = Workers(2)
-    conduct(Plan("spin", grid(seed=range(runs)), lambda p: Spin(short(p["seed"]))), Folder(folder), pool, quiet=True)
+    Scheduler(
+        Plan("spin", grid(seed=range(runs)), lambda p: Spin(short(p["seed"]))), Folder(folder), pool, quiet=True
+    ).loop()
     pool.shutdown()
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     print(time.process_time(), used)  # of the conducting process alone: CPU seconds, largest memory in MB
@@ -86,19 +88,19 @@ def spin(runs, folder):
 def plain(runs):
     """The same runs in a loop that keeps nothing."""
     for point in grid(seed=range(runs)):
-        Spin(short(point["seed"])).do(None)
+        Spin(short(point["seed"])).run(None)
 
 
 def compute(runs, workers, folder):
     plan = Plan("compute", grid(seed=range(runs)), lambda p: TrainJob(long(p["seed"])))
     pool = Workers(workers)
-    conduct(plan, Folder(folder), pool, quiet=True)
+    Scheduler(plan, Folder(folder), pool, quiet=True).loop()
     pool.shutdown()
 
 
 def curves(runs, folder):
     """Shards of many curves, without training any."""
-    place, rng = Folder(folder, lasting=False), np.random.default_rng(0)
+    place, rng = Folder(folder, durable=False), np.random.default_rng(0)
     names = ["loss", "learning_rate", *(f"observable_{k}" for k in range(CURVES - 2))]
     for i in range(runs):
         columns = {name: ("step", np.cumsum(rng.standard_normal(STEPS))) for name in names}

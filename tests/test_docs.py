@@ -18,7 +18,7 @@ from paper_pages import PAGES, between, table
 from saddlescope.experiment import keys
 from saddlescope.papers.valleys._protocol import Name
 from saddlescope.report.record import ledger, tallies
-from saddlescope.sweeps.board import duration
+from saddlescope.sweeps.progress import duration
 from saddlescope.sweeps.file import read_sweep
 
 ROOT = Path(__file__).parents[1]

@@ -14,7 +14,7 @@ from saddlescope.errors import InvalidInput, nearest, require
 from saddlescope.observables.observable import Observable
 from saddlescope.results import Results, collect, named
 from saddlescope.setting import Setting
-from saddlescope.sweeps import Job, MeasureJob, Plan, PredictJob, TrainJob, grid, make_executor, only, run_plan
+from saddlescope.sweeps import Job, MeasureJob, Plan, PredictJob, TrainJob, filter_points, grid, make_executor, run_plan
 from saddlescope.sweeps.job import at
 from saddlescope.tables import Table
 from saddlescope.theory.prediction import Prediction
@@ -79,7 +79,7 @@ class Experiment:
         self.check_axes(axes)
         points = grid(**axes)
         for condition in filter(None, (self.among, where)):
-            points = only(points, condition)
+            points = filter_points(points, condition)
         require(bool(points), "There is nothing to run: an axis has no values, or the filter leaves no point.")
         return Plan(self.title, points, self.job)
 

@@ -28,21 +28,23 @@ def list_(out: Annotated[Path, typer.Option(help="Where `run` wrote its results.
 @app.command()
 def run(
     key: Annotated[str, typer.Argument(help="An experiment (simplicity.fig1b), a paper (simplicity), or all.")],
-    quick: Annotated[bool, typer.Option("--quick", help="As few points as still show the effect.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Run a small grid that still shows the effect.")] = False,
     seeds: Annotated[int | None, typer.Option(help="Run seeds 0 … N-1 instead.")] = None,
     axis: Axis = None,
     out: Out = Path(OUT),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object an experiment.")] = False,
     workers: Annotated[int, typer.Option(help="Worker processes, one thread each.")] = 1,
     movie: Annotated[bool, typer.Option("--movie", help="Also an animation: mp4 with an encoder, else gif.")] = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Even where OUT holds a result of more runs.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite a result even if it has more runs.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Run again what is in the folder already.")] = False,
     quiet: Quiet = False,
 ):
     """Run experiments, judge their claims, and write results, figure and page.
 
     Exit status: 0 if every verdict is as recorded, 1 if one differs, 2 for bad usage. Runs with other seeds or axes
-    than the recorded ones are judged, but not compared with the record. Stopped by Ctrl-C or killed, the same command
-    goes on from the runs that are done.
+    than the recorded ones are judged, but not compared with the record. Every run is kept in the folder: more seeds
+    run only the new ones, and after Ctrl-C or a kill the same command resumes. `collect`, `ls` and `verify` read the
+    folder too.
 
     Examples:
 
@@ -57,30 +59,33 @@ def run(
     from saddlescope.experiment import find, matching
     from saddlescope.report.record import differences
     from saddlescope.sweeps.axes import parse_axes
-    from saddlescope.workflows.run_experiment import films, run_to_folder, write_contents
+    from saddlescope.workflows.judge import movies, write_contents
+    from saddlescope.workflows.run_experiment import run_experiment
+    from saddlescope.workflows.scale import choose_scale
 
-    chosen, scale, differs = matching(key), "quick" if quick else "full", []
-    axes = parse_axes(axis or [], seeds)
-    for name in chosen:  # refuse before the first run, not after the last
-        find(name).check_axes(axes)
-        find(name).check_needs({**getattr(find(name), scale), **axes})
+    axes, scales, differs = parse_axes(axis or [], seeds), {}, []
+    for name in matching(key):  # refuse before the first run, not after the last
+        scales[name] = choose_scale(find(name), "quick" if quick else "full", axes)
+        find(name).check_needs(scales[name].axes)
         require(not movie or find(name).movie is not None, f"{name} has no movie; simplicity.fig1 has one.")
-    for name in chosen:
+    options = {"workers": workers, "quiet": quiet, "movie": movie, "replace": replace, "again": again}
+    for name, scale in scales.items():
         try:
-            folder, verdicts = run_to_folder(name, scale, axes, out, workers, quiet, movie, replace)
+            done = run_experiment(name, find(name), scale, out, **options)
         except KeyboardInterrupt:
-            fail("stopped; the same command goes on from the runs that are done.", 130)
-        differs += (found := [] if axes else differences(name, scale, verdicts))
+            fail("stopped; finished runs are kept, and the same command resumes.", 130)
+        differs += (found := differences(name, scale.name, done.verdicts) if scale.is_whole else [])
         if as_json:
             shown = [{"sentence": v.sentence, "where": v.where, "holds": v.holds, "verdict": v.word,
                       "evidence": v.evidence, "runs": v.runs, "not_finite": v.not_finite}
-                     for v in verdicts]  # fmt: skip
-            same = None if axes else not found
-            print(json.dumps({"key": name, "scale": scale, "folder": str(folder), "as_recorded": same,
-                              "verdicts": shown}))  # fmt: skip
+                     for v in done.verdicts]  # fmt: skip
+            same = not found if scale.is_whole else None
+            print(json.dumps({"key": name, "scale": scale.label, "folder": str(done.folder), "as_recorded": same,
+                              "runs": done.runs, "new_runs": done.new_runs, "verdicts": shown}))  # fmt: skip
         else:
-            tell(name, scale, folder, verdicts)
-            print(*(f"  movie: {film}\n" for film in films(folder)), sep="", end="")
+            tell(name, scale, done.folder, done.verdicts)
+            print(*(f"  movie: {film}\n" for film in movies(done.folder)), sep="", end="")
+            print(*(f"  {sentence}\n" for sentence in filter(None, [done.reused])), sep="", end="")
     write_contents(out)
     end(differs)
 
@@ -88,7 +93,7 @@ def run(
 def tell(key, scale, folder, verdicts):
     from saddlescope.experiment import find
 
-    print(f"{key} ({scale}): {find(key).title}", *(f"  {v}" for v in verdicts), sep="\n")
+    print(f"{key} ({scale.label}): {find(key).title}", *(f"  {v}" for v in verdicts), sep="\n")
     if untested := len(find(key).claims) - len(verdicts):
         print(f"  not tested, for want of runs: {untested} of {len(find(key).claims)} claims")
     print(f"  page: {folder / 'index.html'}")
@@ -131,14 +136,14 @@ def judge(
       saddlescope judge saddlescope-results/valleys.fig6
     """
     from saddlescope.report.record import differences
-    from saddlescope.workflows.run_experiment import judge_folder, write_contents
+    from saddlescope.workflows.judge import judge_folder, write_contents
 
     differs = []
     for folder in folders:
         folder = folder.parent if folder.is_file() else folder
-        key, scale, whole, verdicts = judge_folder(folder)
+        key, scale, verdicts = judge_folder(folder)
         tell(key, scale, folder, verdicts)
-        differs += differences(key, scale, verdicts) if whole else []
+        differs += differences(key, scale.name, verdicts) if scale.is_whole else []
         write_contents(folder.parent)
     end(differs)
 

@@ -23,7 +23,7 @@ from saddlescope.observables.observable import Observable
 from saddlescope.results import named
 from saddlescope.serialization.identity import content_hash, storable
 from saddlescope.setting import Setting
-from saddlescope.sweeps.axes import spelled
+from saddlescope.sweeps.axes import format_point
 from saddlescope.sweeps.cost import work
 from saddlescope.training import SaveAt, train
 from saddlescope.training.checkpoint import record_form
@@ -48,7 +48,7 @@ class Job(ABC):
         """How much there is to do, in arbitrary units: it orders jobs and shares out the time that is left."""
 
     @abstractmethod
-    def do(self, checkpoint: Path | None) -> xr.Dataset:
+    def run(self, checkpoint: Path | None) -> xr.Dataset:
         """The run. A long one keeps `checkpoint` up to date and goes on from it."""
 
     def check_storable(self):  # noqa: B027
@@ -71,7 +71,7 @@ class TrainJob(Job):
     def work(self):
         return work(self.setting)
 
-    def do(self, checkpoint):
+    def run(self, checkpoint):
         return train(
             self.setting, self.observe, self.save_at, checkpoint=checkpoint, keep_last=False, per_step=self.per_step,
             quiet=True,
@@ -97,7 +97,7 @@ class PredictJob(Job):
     def work(self):
         return 1.0
 
-    def do(self, checkpoint):
+    def run(self, checkpoint):
         start, found = time.process_time(), {}
         for prediction in self.predictions:
             found |= prediction(self.setting)
@@ -118,7 +118,7 @@ class MeasureJob(Job):
     def work(self):
         return 1.0
 
-    def do(self, checkpoint):
+    def run(self, checkpoint):
         start = time.process_time()
         found = at(self.function, **dict(self.point))
         return named({**found, "cpu_seconds": time.process_time() - start})
@@ -138,7 +138,7 @@ def at(function, **point):
         wrong = next((axis for axis, value in point.items() if value == error.args[0]), None)
         about = f"{error.args[0]!r} is no {wrong}" if wrong else f"{error.args[0]!r} is not known"
         raise InvalidInput(
-            f"Nothing can be run at {spelled(point)}: {about}; `saddlescope show` names the values."
+            f"Nothing can be run at {format_point(point)}: {about}; `saddlescope show` names the values."
         ) from error
     except (TypeError, ValueError, AttributeError) as error:
-        raise InvalidInput(f"Nothing can be run at {spelled(point)} ({reason_of(error).rstrip('.')}).") from error
+        raise InvalidInput(f"Nothing can be run at {format_point(point)} ({reason_of(error).rstrip('.')}).") from error

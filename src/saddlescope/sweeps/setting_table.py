@@ -16,6 +16,11 @@ from saddlescope.setting import Setting
 KINDS = (tasks, nets, optimisers, observables)
 MAKERS = (tasks.cosine, tasks.cosine_sum, tasks.dyadic, tasks.multi_frequency, tasks.two_sided_step, nets.low_rank,
           nets.linear_units)  # fmt: skip
+OWN_PARTS = (
+    "A sweep file names only the parts of saddlescope; for a class of your own, call "
+    "`saddlescope.sweeps.sweep(setting, grid(seed=range(5)), folder='out')` in Python, where `setting` is your "
+    "function of the axes."
+)
 
 
 @cache
@@ -61,9 +66,8 @@ def made(value):
     name = value.get("class")
     if not isinstance(name, str) or name not in parts():
         example = "{class = 'GradientDescent', lr = 0.01}"
-        raise InvalidInput(
-            f"A part is a table such as {example}; none is called {name!r}.{nearest(str(name), parts())}"
-        )
+        hint = f"{nearest(str(name), parts())} {OWN_PARTS}"
+        raise InvalidInput(f"A part is a table such as {example}; none is called {name!r}.{hint}")
     return call(parts()[name], name, {key: made(v) for key, v in value.items() if key != "class"})
 
 
@@ -90,5 +94,6 @@ def observable(value, path) -> Observable:
     table = {"class": value} if isinstance(value, str) else value
     known = [name for name, p in parts().items() if isinstance(p, type) and issubclass(p, Observable)]
     name = str(table.get("class")) if isinstance(table, dict) else str(value)
-    require(name in known, f"{path}: no observable is called {name!r}.{nearest(name, known)}")
+    hint = "" if name in known else f"{nearest(name, known)} {OWN_PARTS}"
+    require(name in known, f"{path}: no observable is called {name!r}.{hint}")
     return made(table)  # type: ignore[return-value]
