@@ -77,9 +77,8 @@ class Spin(Job):
 def spin(runs, folder):
     """A sweep of short runs in two workers, as the command does it."""
     pool = Workers(2)
-    Scheduler(
-        Plan("spin", grid(seed=range(runs)), lambda p: Spin(short(p["seed"]))), Folder(folder), pool, quiet=True
-    ).loop()
+    plan = Plan("spin", grid(seed=range(runs)), lambda p: Spin(short(p["seed"])))
+    Scheduler(plan, Folder(folder), pool, quiet=True).loop()
     pool.shutdown()
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     print(time.process_time(), used)  # of the conducting process alone: CPU seconds, largest memory in MB

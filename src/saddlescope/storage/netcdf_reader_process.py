@@ -19,7 +19,7 @@ LARGEST = 7 << 29  # bytes
 TOO_LARGE = f"it holds more than {LARGEST / 2**30} GiB: open it with xarray"
 
 
-def _convert(source, target):
+def convert(source, target):
     """All variables of the root and of its groups that hold numbers or text."""
     arrays, groups, declared = {}, {}, 0
     with h5py.File(source, "r") as file:
@@ -104,7 +104,7 @@ def _plain_attrs(attrs):
 if __name__ == "__main__":
     _limit_memory()
     try:
-        _convert(*sys.argv[1:3])
+        convert(*sys.argv[1:3])
     except Exception as error:  # whatever HDF5 makes of the bytes; the parent says it in one sentence
         print(f"{type(error).__name__}: {error}".replace("\n", " ")[:300])
         sys.exit(1)

@@ -170,4 +170,4 @@ def _manifest(folder: Path) -> dict:
 
 
 def _sha256(path):
-    return hashlib._sha256(Path(path).read_bytes()).hexdigest()
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
