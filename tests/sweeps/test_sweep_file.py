@@ -9,11 +9,9 @@ from saddlescope.optimisers import GradientDescent, HalveOnStagnation, LearningR
 from saddlescope.papers.valleys._protocol import valleys
 from saddlescope.setting import Setting
 from saddlescope.sweeps import MeasureJob
-from saddlescope.sweeps import file as sweep_file
-from saddlescope.sweeps.file import sweep_name
+from saddlescope.sweeps.file import read_sweep, sweep_name
 from saddlescope.tasks import cosine_sum
 from saddlescope.training import every, log_spaced, on_cut
-from saddlescope.workflows.run_sweep import one_experiment, paper_protocols
 
 PROTOCOL = """
 title = "small"
@@ -50,12 +48,6 @@ epochs = 200
 "net.rank" = "2..3"
 seed = "0..3"
 """
-
-
-def read_sweep(path, axes=None, where=None):
-    """As the command reads it."""
-    names = {"find_experiment": one_experiment, "protocols": paper_protocols()}
-    return sweep_file.read_sweep(path, axes, where, **names)
 
 
 @pytest.fixture
@@ -149,7 +141,7 @@ BAD = {
     "a table for an axis": (PROTOCOL.replace("rank = 3", "rank = {a = 1}"), "must be numbers or names"),
     "unknown experiment": ('experiment = "simplicity.fig1z"', "No experiment is called"),
     "experiment with observables": ('experiment = "simplicity.fig1d"\nobserve = []', "says itself"),
-    "a whole paper": ('experiment = "simplicity"', "takes one experiment"),
+    "a whole paper": ('experiment = "simplicity"', "is not one experiment"),
     "axes that are no table": (PROTOCOL.split("[axes]")[0] + "axes = 3", "must be a table of axes"),
     "observe that is no list": (PROTOCOL.replace('["TestError", {class = "ChannelPartials", points = 11}]', "3"),
                                 "is a list of observables"),

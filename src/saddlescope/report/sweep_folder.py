@@ -58,7 +58,7 @@ def listing(folder, where: str | None = None, everything: bool = False) -> str:
     if max(len(found.failed), len(found.missing)) > most:
         lines.append("  … and more; --all shows every run")
     for path, facts in _statuses(place):
-        done = f"{facts.get('done')} runs done, updated {facts.get('updated')}"
+        done = f"{facts.get('done')} new runs done, updated {facts.get('updated')}"
         lines.append(f"  {facts['state']}: {facts.get('title')} on {path.stem}, {done}")
     return "\n".join(lines)
 

@@ -50,7 +50,16 @@ def netcdf_file(path, attrs):
 
 
 class Group:
-    """A group under construction: `put` variables, whole or a block of rows at a time, then `seal` it."""
+    """A group under construction: `put` variables, all at once or a block of rows at a time, then `seal` it.
+
+    **Arguments:**
+
+    - `file`: an open file, from `netcdf_file`.
+    - `name`: the group's name.
+    - `sizes`: length of each dimension.
+    - `coords`: the variables that are coordinates.
+    - `attrs`: attributes of the group.
+    """
 
     def __init__(self, file, name, sizes, coords=(), attrs=None):
         self.group = file.create_group(name)
@@ -61,6 +70,7 @@ class Group:
         self.hashes, self.attributes = {}, {}
 
     def declare(self, name, dims, dtype, packed=True):
+        """Make an empty variable; `packed` compresses it."""
         text = dtype is object or np.dtype(dtype).kind in "UO"
         stored = h5py.string_dtype() if text else np.dtype("i1") if np.dtype(dtype) == bool else np.dtype(dtype)
         shape = [self.group.dimensions[d].size for d in dims]
@@ -86,6 +96,7 @@ class Group:
             self.hashes[name].add(values)
 
     def seal(self):
+        """Write the group's checksum. Nothing may be put afterwards."""
         marks = {name: h.hexdigest() for name, h in self.hashes.items()}
         self.group.attrs.update(self.attrs | {DIGEST: _group_hash(marks, self.attributes, self.attrs)})
 
@@ -135,14 +146,21 @@ def _group_hash(marks, attributes, attrs) -> str:
 
 @dataclass(frozen=True)
 class Raw:
-    """A group as the child found it: its variables, their attributes, its own attributes."""
+    """A group as the child process found it.
+
+    **Arguments:**
+
+    - `columns`: its variables.
+    - `attributes`: the attributes of each variable.
+    - `attrs`: its own attributes.
+    """
 
     columns: Columns
     attributes: dict[str, dict]
     attrs: dict
 
     def is_intact(self) -> bool:
-        """Whether it is what was put there, if it says what that was."""
+        """Whether it is what was put there. A group without a checksum of ours is taken as it is."""
         marks = {}
         for name, (dims, values) in self.columns.items():
             mark = _Fingerprint(name, dims, np.dtype(object) if values.dtype.kind == "U" else values.dtype)
@@ -151,6 +169,7 @@ class Raw:
         return self.attrs.get(DIGEST) in (None, _group_hash(marks, self.attributes, self.attrs))
 
     def dataset(self) -> xr.Dataset:
+        """The group as xarray would read it."""
         variables = {n: xr.Variable(dims, v, self.attributes[n]) for n, (dims, v) in self.columns.items()}
         shown = {k: v for k, v in self.attrs.items() if k != DIGEST}
         return xr.decode_cf(xr.Dataset(variables, attrs=shown), decode_times=False, decode_timedelta=False)

@@ -68,7 +68,7 @@ def write_report(
     save_results(folder / RESULTS, results, **about)
     untested = len(experiment.claims) - len(verdicts)
     save_verdicts(folder / VERDICTS, verdicts, **about, untested=untested)
-    _write_tables(folder, results, tables)
+    write_tables(folder, results, tables)
     with style():
         save_figure(experiment.draw(results), folder)
         if movie and experiment.movie:
@@ -104,7 +104,7 @@ def cpu_seconds(results: Results) -> float:
     return sum(float(part.cpu_seconds.sum()) for part in parts if "cpu_seconds" in part)
 
 
-def _write_tables(folder, results, tables: Sequence[Table]):
+def write_tables(folder, results, tables: Sequence[Table]):
     """Write runs.csv, and every table of the experiment as text, Markdown, LaTeX and CSV."""
     write_bytes(folder / "runs.csv", runs_table(results).csv().encode())
     for table in tables:

@@ -42,7 +42,8 @@ class Outcome:
             return ""
         if self.new_runs == 0:
             return f"nothing was trained: all {self.runs} runs were in the folder; `--again` does them again"
-        return f"{self.new_runs} new runs; {old} were in the folder before"
+        new = f"{self.new_runs} new run{'s' * (self.new_runs > 1)}"
+        return f"{new}; {old} {'was' if old == 1 else 'were'} in the folder before"
 
 
 def run_experiment(

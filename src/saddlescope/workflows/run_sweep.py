@@ -1,10 +1,6 @@
 """From a sweep file or an experiment's key to a sweep that is run, and the words at its end."""
 
-import importlib
-import importlib.util
 import os
-import pkgutil
-from collections.abc import Callable
 from pathlib import Path
 
 from saddlescope.errors import InvalidInput, reason_of, require
@@ -36,9 +32,9 @@ def plan_sweep(what: str, axis: list[str], where: str | None, scale: str, out, r
     axes = parse_axes(axis)
     if is_sweep_file(what):
         require(scale == "full", "`--quick` is for experiments; a sweep file has its own axes.")
-        plan = read_sweep(what, axes, where, find_experiment=one_experiment, protocols=paper_protocols())
+        plan = read_sweep(what, axes, where)
         return plan, Path(out) if out is not None else Path(results) / f"{sweep_name(what)}.sweep"
-    experiment = one_experiment(what)
+    experiment = _one_experiment(what)
     plan = experiment.plan(choose_scale(experiment, scale, axes).axes, where)
     # The folder of `run`: either command finds the runs of the other.
     return plan, Path(out) if out is not None else folder_of(results, what, scale)
@@ -96,22 +92,11 @@ def describe_end(tally: Tally, folder, retry: str) -> str:
     return "\n".join([*lines, f"collect: saddlescope collect {folder} -o sweep.nc --table runs.csv"])
 
 
-def one_experiment(key: str) -> Experiment:
+def _one_experiment(key: str) -> Experiment:
     """The experiment of a key that names exactly one."""
     names = matching(key)
     require(names == [key], f"A sweep takes one experiment, but {key!r} names {len(names)}: {', '.join(names)}.")
     return find(key)
-
-
-def paper_protocols() -> dict[str, Callable]:
-    """The functions that a sweep file may name as `protocol`: one of each paper that has a `_protocol`."""
-    papers = importlib.import_module("saddlescope.papers")
-    found = {}
-    for paper in pkgutil.iter_modules(papers.__path__):
-        place = f"saddlescope.papers.{paper.name}._protocol"
-        if importlib.util.find_spec(place) is not None:
-            found[paper.name] = getattr(importlib.import_module(place), paper.name)
-    return found
 
 
 def _check_observables(plan: Plan):
