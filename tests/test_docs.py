@@ -18,8 +18,8 @@ from paper_pages import PAGES, between, table
 from saddlescope.experiment import keys
 from saddlescope.papers.valleys._protocol import Name
 from saddlescope.report.record import ledger, tallies
-from saddlescope.sweeps.progress import duration
 from saddlescope.sweeps.file import read_sweep
+from saddlescope.sweeps.progress import duration
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()

@@ -161,7 +161,7 @@ def test_a_netcdf_file_leads_nowhere_else(tmp_path, make):
 def test_more_than_fits_is_refused(tmp_path):
     with h5py.File(tmp_path / "a.nc", "w") as file:
         file.create_dataset("loss", (10**12,), "f8", chunks=(10**6,), compression="gzip").make_scale("loss")
-    with pytest.raises(InvalidInput, match="is whole, but it holds more than"):
+    with pytest.raises(InvalidInput, match="is intact, but it holds more than"):
         read_netcdf(tmp_path / "a.nc")
 
 

@@ -120,7 +120,7 @@ def test_a_forged_file_is_refused_in_one_sentence(name):
     data = forged(members) if members else forged(bomb, zipfile.ZIP_DEFLATED)
     assert is_intact(data), "the checksum must not be what saves us here"
     tracemalloc.start()
-    with pytest.raises(InvalidInput, match="not a file of ours"):
+    with pytest.raises(InvalidInput, match="not a file that saddlescope wrote"):
         loads(data, "it")
     assert tracemalloc.get_traced_memory()[1] < 50e6
     tracemalloc.stop()
