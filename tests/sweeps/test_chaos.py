@@ -71,11 +71,11 @@ def wait_until(condition, process, seconds=120):
 
 
 def files(folder: Folder):
-    """Every finished shard with what changes when it is written anew."""
+    """Every finished run with what changes when its file is written again."""
     found = {}
-    for part, name in folder._run_files():
-        stat = (part / name).stat()
-        found[name[:-4]] = stat.st_ino, stat.st_mtime_ns
+    for name in folder.names():
+        stat = folder.run_file(name).stat()
+        found[name] = stat.st_ino, stat.st_mtime_ns
     return found
 
 
@@ -171,7 +171,7 @@ def test_nothing_is_lost_and_nothing_is_done_twice(tmp_path, disk):
     status, out, err = Sweep(file, path).end()
     assert status == 0, (seed, err)
     assert f"{RUNS} of {RUNS} runs done" in out
-    assert "is damaged; it is set aside" in err
+    assert "is damaged: it is moved away" in err
     nothing_done_again(but={victim})
 
     assert stormy.names() == calm.names()

@@ -96,14 +96,19 @@ class Folder:
 
     def versions(self) -> dict[str, int]:
         """Name → time of writing of every run file: what differs between two calls was run between them."""
-        return {file.name[:-4]: file.stat().st_mtime_ns for file in self._run_files()}
+        found = {}
+        for file in self._run_files():
+            with contextlib.suppress(FileNotFoundError):  # another sweep has just moved a damaged one away
+                found[file.name[:-4]] = file.stat().st_mtime_ns
+        return found
 
     def _run_files(self) -> Iterator[os.DirEntry]:
         for part in sorted((self.root / "runs").glob("[0-9a-f]")):
-            for file in os.scandir(part):
-                good = file.name.endswith(".npz") and NAME.fullmatch(file.name[:-4])
-                if good and file.is_file(follow_symlinks=False):
-                    yield file
+            with os.scandir(part) as files:
+                for file in files:
+                    good = file.name.endswith(".npz") and NAME.fullmatch(file.name[:-4])
+                    if good and file.is_file(follow_symlinks=False):
+                        yield file
 
     def is_intact(self, name: str) -> bool:
         """Whether every byte is as it was written. An error of the disk is not damage, and is raised."""
