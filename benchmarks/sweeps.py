@@ -31,7 +31,7 @@ from saddlescope.sweeps import Plan, TrainJob, grid
 from saddlescope.sweeps.folder import Folder
 from saddlescope.sweeps.job import Job
 from saddlescope.sweeps.pool import Workers
-from saddlescope.sweeps.scheduler import conduct
+from saddlescope.sweeps.scheduler import Scheduler
 from saddlescope.training import train
 
 SPIN = 5e-3  # CPU seconds of a run
@@ -66,7 +66,7 @@ class Spin(Job):
     def work(self):
         return TrainJob(self.setting).work
 
-    def do(self, checkpoint):
+    def run(self, checkpoint):
         kept = record()
         end = time.process_time() + SPIN
         while time.process_time() < end:
@@ -77,10 +77,11 @@ class Spin(Job):
 def spin(runs, folder):
     """A sweep of short runs in two workers, as the command does it."""
     pool = Workers(2)
-    conduct(Plan("spin", grid(seed=range(runs)), lambda p: Spin(short(p["seed"]))), Folder(folder), pool, quiet=True)
+    plan = Plan("spin", grid(seed=range(runs)), lambda p: Spin(short(p["seed"])))
+    Scheduler(plan, Folder(folder), pool, quiet=True).loop()
     pool.shutdown()
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    print(time.process_time(), used)  # of the conducting process alone: CPU seconds, largest memory in MB
+    print(time.process_time(), used)  # of the scheduler process alone: CPU seconds, largest memory in MB
 
 
 def plain(runs):
@@ -92,13 +93,13 @@ def plain(runs):
 def compute(runs, workers, folder):
     plan = Plan("compute", grid(seed=range(runs)), lambda p: TrainJob(long(p["seed"])))
     pool = Workers(workers)
-    conduct(plan, Folder(folder), pool, quiet=True)
+    Scheduler(plan, Folder(folder), pool, quiet=True).loop()
     pool.shutdown()
 
 
 def curves(runs, folder):
-    """Shards of many curves, without training any."""
-    place, rng = Folder(folder, lasting=False), np.random.default_rng(0)
+    """Run files of many curves, without training any."""
+    place, rng = Folder(folder, durable=False), np.random.default_rng(0)
     names = ["loss", "learning_rate", *(f"observable_{k}" for k in range(CURVES - 2))]
     for i in range(runs):
         columns = {name: ("step", np.cumsum(rng.standard_normal(STEPS))) for name in names}
@@ -120,7 +121,7 @@ def here(*words):
 
 
 def overhead(rounds, few, many, scratch):
-    """Milliseconds a run beyond a plain loop, those of the conducting process, and fixed CPU seconds, by round."""
+    """Milliseconds per run beyond a plain loop, those of the scheduler process, and fixed CPU seconds, by round."""
     added, conducting, fixed = [], [], []
     for i in range(rounds):
         small, large = (here("spin", n, scratch / f"spin{i}.{n}") for n in (few, many))
@@ -169,8 +170,8 @@ def show(values):
 def measure(part, rounds, scratch) -> dict:
     if part == "overhead":
         added, conducting, fixed = overhead(rounds, 200, 2200, scratch)
-        print(f"store and scheduling add, ms of CPU a run of 5 ms: {show(added)}")
-        print(f"of these and of making settings, in the conducting process: {show(conducting)}")
+        print(f"storing and scheduling add, ms of CPU time per run of 5 ms: {show(added)}")
+        print(f"of these and of making settings, in the scheduler process: {show(conducting)}")
         print(f"fixed CPU seconds of a sweep with two workers: {show(fixed)}")
         return {"added_ms": added, "conducting_ms": conducting, "fixed_cpu_seconds": fixed}
     if part == "scaling":
@@ -182,7 +183,7 @@ def measure(part, rounds, scratch) -> dict:
         print(f"collecting 2,000 runs × {STEPS} steps × {CURVES} observables: {times[2000][0]:.1f} s; peaks {times}")
         return {"collect_seconds": times[2000][0], "collect_peak_mb": {n: t[1] for n, t in times.items()}}
     memory = {n: int(here("spin", n, scratch / f"peak{n}")[2].split()[1]) for n in (500, 4000)}
-    print(f"peak memory of the conducting process, MB: {memory}")
+    print(f"peak memory of the scheduler process, MB: {memory}")
     return {"sweep_peak_mb": memory}
 
 

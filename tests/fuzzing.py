@@ -18,7 +18,6 @@ import jax
 import numpy as np
 import xarray as xr
 from cases import linear_setting, minibatch_setting
-from saddlescope.sweeps.file import read_sweep
 
 from saddlescope.claims import Verdict
 from saddlescope.errors import InvalidInput
@@ -27,13 +26,14 @@ from saddlescope.results import Results, collect
 from saddlescope.stages.read_curve import read_curve
 from saddlescope.storage import result_folder as store
 from saddlescope.storage.checked_npz import DIGITS, read_checked
-from saddlescope.storage.netcdf import believed, from_child
+from saddlescope.storage.netcdf import checked_datasets, from_child
 from saddlescope.storage.netcdf_reader_process import convert
 from saddlescope.sweeps import Folder, Workers, grid, sweep
 from saddlescope.sweeps.plan import read_plan
 from saddlescope.training import every, train
 from saddlescope.training.checkpoint import read_checkpoint, write_checkpoint
 from saddlescope.training.running import RunUnderWay
+from saddlescope.workflows.sweep_file import read_sweep
 
 SWEEP_FILE = """
 protocol = "valleys"
@@ -101,7 +101,7 @@ class Files:
         (root / "sweep.toml").write_text(SWEEP_FILE)
         (plan,) = (root / "sweep" / "plans").glob("*.json")
         self.targets = [
-            Target("shard", folder.shard(name), lambda p: folder.packed(name)),
+            Target("shard", folder.run_file(name), lambda p: folder.read_arrays(name)),
             Target("checkpoint", root / "checkpoint.npz", lambda p: self.checkpoint(p, run)),
             Target("results.nc", root / "results.nc", self.netcdf, share=0.5),
             Target("plan", plan, read_plan),
@@ -127,7 +127,7 @@ class Files:
             raise InvalidInput("took too long") from None
         except Exception as error:
             raise InvalidInput(f"{type(error).__name__}: {error}") from None
-        return believed(from_child(read_checked(target), path), path)
+        return checked_datasets(from_child(read_checked(target), path), path)
 
     def close(self):
         self.worker.stop()

@@ -31,7 +31,7 @@ class Act(Job):
     def work(self):
         return float(1 + self.seed)
 
-    def do(self, checkpoint):
+    def run(self, checkpoint):
         if self.diary:
             with open(self.diary, "a") as file:
                 file.write(f"{self.seed}\n")

@@ -14,13 +14,13 @@ from statistics import median
 
 import pytest
 from paper_pages import PAGES, between, table
-from saddlescope.sweeps.file import read_sweep
 
 from saddlescope.papers.valleys._protocol import Name
 from saddlescope.report.ledger import ledger, tallies
 from saddlescope.report.paper import read_paper
-from saddlescope.sweeps.board import duration
+from saddlescope.sweeps.progress import duration
 from saddlescope.workflows.find import experiment_keys, find_experiment
+from saddlescope.workflows.sweep_file import read_sweep
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -114,18 +114,18 @@ def overhead():
     show = lambda values: f"{median(values):.2g} ({min(values):.2g} to {max(values):.2g})"  # noqa: E731
     return table(
         ("what", "median (range of rounds)"),
-        ("store and scheduling add, ms of CPU a run of 5 ms", show(stored["added_ms"])),
-        ("the conducting process spends, ms of CPU a run", show(stored["conducting_ms"])),
+        ("storing and scheduling add, ms of CPU time per run of 5 ms", show(stored["added_ms"])),
+        ("the scheduler process spends, ms of CPU time per run", show(stored["conducting_ms"])),
         ("fixed CPU seconds of a sweep with two workers", show(stored["fixed_cpu_seconds"])),
         ("two workers over one, wall time of a compute-bound sweep", show(stored["two_workers"])),
         ("collecting 2,000 runs of 1,000 steps and 12 observables, s", f"{stored['collect_seconds']:.1f}"),
         *((f"peak memory of collecting {n} of them, MB", mb) for n, mb in stored["collect_peak_mb"].items()),
-        *((f"peak memory of the process conducting {n} runs, MB", mb) for n, mb in stored["sweep_peak_mb"].items()),
+        *((f"peak memory of the scheduler process with {n} runs, MB", mb) for n, mb in stored["sweep_peak_mb"].items()),
     )
 
 
 def costs():
-    rows = [("rank", "settings measured", "CPU seconds a run", "longest", "epochs a run")]
+    rows = [("rank", "settings measured", "CPU seconds per run", "longest", "epochs per run")]
     for rank, c in json.loads(PAPER.read_text()).items():
         mean = f"{c['mean_seconds']:.2f} ± {c['standard_error']:.2f}"
         part = f"{c['measured']} of {c['settings']}"

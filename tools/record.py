@@ -11,12 +11,12 @@ import argparse
 import shutil
 from pathlib import Path
 
-from saddlescope.papers.valleys._run_folder import train_to_folder
-
 from saddlescope.storage.provenance import provenance
 from saddlescope.storage.result_folder import folder_of
-from saddlescope.workflows.find import matching_keys
-from saddlescope.workflows.run_experiment import judge_folder, run_to_folder
+from saddlescope.workflows.find import find_experiment, matching_keys
+from saddlescope.workflows.judge import judge_folder
+from saddlescope.workflows.run_experiment import run_experiment
+from saddlescope.workflows.scale import choose_scale
 from saddlescope.workflows.train_run import find_run, train_to_folder
 
 ROOT = Path(__file__).parents[1]
@@ -28,7 +28,8 @@ def record(key, scale, out, workers, stored):
         folder = folder_of(out, key, scale)
         *_, verdicts = judge_folder(folder)
     else:
-        folder, verdicts = run_to_folder(key, scale, {}, out, workers)
+        done = run_experiment(key, (made := find_experiment(key)), choose_scale(made, scale), out, workers=workers)
+        folder, verdicts = done.folder, done.verdicts
     keep(key, scale, folder)
     print(f"{key} ({scale})", *(f"  {v}" for v in verdicts), sep="\n", flush=True)
 

@@ -13,7 +13,7 @@ from saddlescope.errors import nearest, require
 from saddlescope.observables.observable import Observable
 from saddlescope.results import Results, collect, split_predicted
 from saddlescope.setting import Setting
-from saddlescope.sweeps import Job, MeasureJob, Plan, PredictJob, TrainJob, grid, make_executor, only, run_plan
+from saddlescope.sweeps import Job, MeasureJob, Plan, PredictJob, TrainJob, filter_points, grid, make_executor, run_plan
 from saddlescope.sweeps.analysed import AnalysedJob, as_jobs
 from saddlescope.sweeps.job import PREDICTED, at
 from saddlescope.tables import Table
@@ -113,7 +113,7 @@ class Experiment:
         self.check_axes(axes)
         points = grid(**axes)
         for condition in filter(None, (self.where, where)):
-            points = only(points, condition)
+            points = filter_points(points, condition)
         require(bool(points), "There is nothing to run: an axis has no values, or the filter leaves no point.")
         return Plan(self.title, points, self.job)
 

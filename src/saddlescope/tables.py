@@ -4,13 +4,15 @@
 """
 
 import csv
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import StringIO
 
 import numpy as np
 
-from saddlescope.results import Results
+from saddlescope.results import Results, Run
+from saddlescope.stages import Stages
 
 Cell = str | int | float | None
 AGREES = ("published", "ours", "95 % for one seed", "verdict")
@@ -92,9 +94,34 @@ def agreeing(table: Table) -> tuple[int, int]:
 
 
 def runs_table(results: Results) -> Table:
-    """A row a run: its axes, and all that is one number or word."""
+    """One row per run: its axes, all that is one number or word, and the stages of its loss curve."""
     measured = results.measured
-    names = [str(n) for n in (*measured.coords, *measured.data_vars) if measured[n].dims == ("run",) and n != "setting"]
-    columns = [measured[n].values for n in names]
-    rows = [[v.item() if isinstance(v, np.generic) else v for v in row] for row in zip(*columns, strict=True)]
-    return Table("runs", "One row a run", names, rows)
+    single = [n for n in (*measured.coords, *measured.data_vars) if measured[n].dims == ("run",) and n != "setting"]
+    rows = [{str(n): _plain(run[n].values) for n in single if n in run} | _stages_of(run) for run in results.runs()]
+    names = stages_last({str(n): None for n in single} | {n: None for row in rows for n in row})
+    return Table("runs", "One row per run", names, [[row.get(n) for n in names] for row in rows])
+
+
+def stage_columns(stages: Stages) -> dict[str, Cell]:
+    """n_drops; drop_1, drop_2, …: when the loss falls fastest; level_0, level_1, …: the plateaus' losses."""
+    at = [d.at for d in stages.drops if d.kind == "drop"]
+    found: dict[str, Cell] = {"n_drops": len(at)}
+    found |= {f"drop_{k + 1}": float(t) for k, t in enumerate(at)}
+    return found | {f"level_{k}": float(p.level) for k, p in enumerate(stages.plateaus)}
+
+
+def stages_last(names: Iterable[str]) -> list[str]:
+    """Columns with drop_1, drop_2, … level_0, level_1, … at the end and in order: a later row may have more of them."""
+    names = list(names)
+    stages = [n for n in names if re.fullmatch(r"(drop|level)_\d+", n)]
+    stages.sort(key=lambda n: (n.partition("_")[0], int(n.partition("_")[2])))
+    return [n for n in names if n not in set(stages)] + stages
+
+
+def _stages_of(run: Run) -> dict[str, Cell]:
+    has_curve = "loss" in run and run["loss"].dims[:1] in (("step",), ("epoch",))
+    return stage_columns(run.stages) if has_curve else {}
+
+
+def _plain(value) -> Cell:
+    return value.item() if value.ndim == 0 else str(value)

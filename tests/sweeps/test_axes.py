@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saddlescope.errors import InvalidInput
-from saddlescope.sweeps import crossed, grid, only, zipped
+from saddlescope.sweeps import filter_points, grid, product, zipped
 from saddlescope.sweeps.axes import parse_axes, parse_values
 
 
@@ -15,8 +15,8 @@ def test_a_grid_is_the_product_and_a_zip_is_side_by_side():
     points = grid(lr=(0.1, 0.01), seed=range(3))
     assert [(p["lr"], p["seed"]) for p in points] == list(itertools.product((0.1, 0.01), range(3)))
     assert zipped(N=(256, 512), bs=(4, 8)) == [{"N": 256, "bs": 4}, {"N": 512, "bs": 8}]
-    assert len(crossed(zipped(N=(256, 512), bs=(4, 8)), grid(seed=range(5)))) == 10
-    assert crossed([{"a": 1}], grid()) == [{"a": 1}]
+    assert len(product(zipped(N=(256, 512), bs=(4, 8)), grid(seed=range(5)))) == 10
+    assert product([{"a": 1}], grid()) == [{"a": 1}]
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def test_a_grid_is_the_product_and_a_zip_is_side_by_side():
     [
         (lambda: zipped(a=(1, 2), b=(1,)), "equally long"),
         (lambda: grid(a=(1, 1)), "a value twice"),
-        (lambda: crossed(grid(a=(1,)), grid(a=(2,))), "given twice"),
+        (lambda: product(grid(a=(1,)), grid(a=(2,))), "given twice"),
         (lambda: grid(a=range(10_000), b=range(10_000)), "at most 2,000,000"),
         (lambda: parse_axes(["lr"]), "name=values"),
         (lambda: parse_axes(["lr=1", "lr=2"]), "given twice"),
@@ -59,11 +59,11 @@ POINTS = grid(factor=(1, 2, 3), bs=(1, 4, 16), N=(4, 8))
     ],
 )
 def test_a_filter_keeps_what_python_would(text, keep):
-    assert only(POINTS, text) == [p for p in POINTS if keep(**p)]
+    assert filter_points(POINTS, text) == [p for p in POINTS if keep(**p)]
 
 
 def test_a_filter_may_name_a_path():
-    assert only(grid(**{"optimiser.lr": (0.1, 0.01)}), "optimiser.lr > 0.05") == [{"optimiser.lr": 0.1}]
+    assert filter_points(grid(**{"optimiser.lr": (0.1, 0.01)}), "optimiser.lr > 0.05") == [{"optimiser.lr": 0.1}]
 
 
 @pytest.mark.parametrize(
@@ -74,22 +74,22 @@ def test_a_filter_may_name_a_path():
 )  # fmt: skip
 def test_a_filter_evaluates_nothing_else(text):
     with pytest.raises(InvalidInput):
-        only(POINTS, text)
+        filter_points(POINTS, text)
 
 
 def test_a_misspelt_axis_is_refused_with_the_nearest():
     with pytest.raises(InvalidInput, match=r"names 'facto'; the axes are factor, bs, N. Did you mean 'factor'\?"):
-        only(POINTS, "facto == 1")
-    with pytest.raises(InvalidInput, match="cannot be judged"):
-        only(POINTS, "bs < 'a'")
-    with pytest.raises(InvalidInput, match="cannot be judged"):
-        only(POINTS, "bs / 0 > 1")
+        filter_points(POINTS, "facto == 1")
+    with pytest.raises(InvalidInput, match="cannot be evaluated"):
+        filter_points(POINTS, "bs < 'a'")
+    with pytest.raises(InvalidInput, match="cannot be evaluated"):
+        filter_points(POINTS, "bs / 0 > 1")
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_a_filter_or_refused(text):
     try:
-        kept = only(POINTS, text)
+        kept = filter_points(POINTS, text)
     except InvalidInput:
         return
     assert all(p in POINTS for p in kept)

@@ -71,11 +71,11 @@ def wait_until(condition, process, seconds=120):
 
 
 def files(folder: Folder):
-    """Every finished shard with what changes when it is written anew."""
+    """Every finished run with what changes when its file is written again."""
     found = {}
-    for part, name in folder.shard_files():
-        stat = (part / name).stat()
-        found[name[:-4]] = stat.st_ino, stat.st_mtime_ns
+    for name in folder.names():
+        stat = folder.run_file(name).stat()
+        found[name] = stat.st_ino, stat.st_mtime_ns
     return found
 
 
@@ -85,7 +85,7 @@ def journal(folder):
 
 
 def contents(folder, name):
-    arrays, about = folder.packed(name)
+    arrays, about = folder.read_arrays(name)
     timed = ("cpu_seconds", "wall_seconds")
     return {k: (v.dtype.str, v.shape, v.tobytes()) for k, v in arrays.items() if k not in timed}, about
 
@@ -138,7 +138,7 @@ def test_nothing_is_lost_and_nothing_is_done_twice(tmp_path, disk):
     assert "No space left" in err
     assert "Traceback" not in err
     assert 0 < len(files(stormy)) < RUNS
-    assert all(stormy.is_whole(name) for name in stormy.names())
+    assert all(stormy.is_intact(name) for name in stormy.names())
     if mounted:
         subprocess.run(["mount", "-o", "remount,size=64m", str(path)], check=True)
     nothing_done_again()
@@ -166,12 +166,12 @@ def test_nothing_is_lost_and_nothing_is_done_twice(tmp_path, disk):
 
     # A shard cut in half: noticed, set aside, done again.
     victim = draw.choice(sorted(finished))
-    shard = stormy.shard(victim)
+    shard = stormy.run_file(victim)
     shard.write_bytes(shard.read_bytes()[: shard.stat().st_size // 2])
     status, out, err = Sweep(file, path).end()
     assert status == 0, (seed, err)
     assert f"{RUNS} of {RUNS} runs done" in out
-    assert "is damaged; it is set aside" in err
+    assert "is damaged: it is moved away" in err
     nothing_done_again(but={victim})
 
     assert stormy.names() == calm.names()

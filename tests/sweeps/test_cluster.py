@@ -61,7 +61,7 @@ def wait_for(look, seconds=60):
 
 
 def contents(folder, name):
-    arrays = folder.packed(name)[0]
+    arrays = folder.read_arrays(name)[0]
     return {k: (v.dtype.str, v.tobytes()) for k, v in arrays.items() if k not in ("cpu_seconds", "wall_seconds")}
 
 

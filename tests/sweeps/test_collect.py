@@ -19,7 +19,7 @@ from saddlescope.observables import FullLoss
 from saddlescope.optimisers import GradientDescent, LossBelow
 from saddlescope.results import each_run
 from saddlescope.sweeps import Folder, consolidate, grid, sweep
-from saddlescope.sweeps.scheduler import SerialExecutor, conduct
+from saddlescope.sweeps.scheduler import Scheduler
 from saddlescope.training import every, on_cut
 
 LRS = (0.05, 0.001, 50.0)
@@ -95,9 +95,9 @@ def test_the_table_has_a_row_a_run(saddlescope, stored, tmp_path):
 
 def test_what_is_missing_or_failed_is_said(saddlescope, tmp_path):
     folder = Folder(tmp_path / "s")
-    conduct(plan(6, {2: "raise"}), folder, SerialExecutor(), quiet=True)
-    folder.shard(Act(4).name).unlink()
-    shard = folder.shard(Act(5).name)
+    Scheduler(plan(6, {2: "raise"}), folder, None, quiet=True).loop()
+    folder.run_file(Act(4).name).unlink()
+    shard = folder.run_file(Act(5).name)
     shard.write_bytes(shard.read_bytes()[:-1])
     status, out, _ = saddlescope("collect", folder.root, "-o", tmp_path / "a.nc", "--table", tmp_path / "t.csv")
     assert status == 0
@@ -129,7 +129,7 @@ def test_folders_are_simply_copied_together(saddlescope, tmp_path):
     for name, runs in (("a", range(3)), ("b", range(2, 5))):
         made = plan(5)
         some = type(made)(name, [p for p in made.points if p["seed"] in runs], made.job)
-        conduct(some, Folder(tmp_path / name), SerialExecutor(), quiet=True)
+        Scheduler(some, Folder(tmp_path / name), None, quiet=True).loop()
     shutil.copytree(tmp_path / "b", tmp_path / "a", dirs_exist_ok=True)
     _, out, _ = saddlescope("collect", tmp_path / "a", "-o", tmp_path / "both.nc")
     assert "5 runs in" in out
@@ -142,7 +142,7 @@ def test_folders_are_simply_copied_together(saddlescope, tmp_path):
 
 
 def test_a_plan_that_was_changed_is_not_believed(saddlescope, tmp_path):
-    conduct(plan(2), Folder(tmp_path / "s"), SerialExecutor(), quiet=True)
+    Scheduler(plan(2), Folder(tmp_path / "s"), None, quiet=True).loop()
     (file,) = (tmp_path / "s" / "plans").glob("*.json")
     file.write_text(file.read_text().replace('"seed": [0, 1]', '"seed": [1, 0]'))
     for command in ("collect", "ls", "verify"):
@@ -161,10 +161,10 @@ def test_what_cannot_be_collected_is_refused(saddlescope, tmp_path):
         status, _, err = saddlescope(*words)
         assert status == 2
         assert sentence in err
-    conduct(plan(2), Folder(tmp_path / "s"), SerialExecutor(), quiet=True)
+    Scheduler(plan(2), Folder(tmp_path / "s"), None, quiet=True).loop()
     for words, sentence in (
         (("-o", "x.csv"), "NetCDF file"), (("--table", "x.xlsx"), ".csv or .parquet"),
-        (("--where", "seed > 5"), "no whole run"), (("--where", "sed > 5"), "Did you mean 'seed'?"),
+        (("--where", "seed > 5"), "no intact run"), (("--where", "sed > 5"), "Did you mean 'seed'?"),
     ):  # fmt: skip
         status, _, err = saddlescope("collect", tmp_path / "s", *words)
         assert status == 2

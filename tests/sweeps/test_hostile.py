@@ -15,9 +15,9 @@ from saddlescope.results import Layout
 from saddlescope.setting import Setting
 from saddlescope.stages.read_curve import read_curve
 from saddlescope.storage import result_folder as store
-from saddlescope.storage.checked_npz import Damaged, read_checked, unpack, write_checked
+from saddlescope.storage.checked_npz import Damaged, loads, read_checked, write_checked
 from saddlescope.storage.netcdf import read_netcdf
-from saddlescope.storage.run_file import decoded
+from saddlescope.storage.run_file import to_dataset
 from saddlescope.sweeps import Folder
 from saddlescope.sweeps.plan import read_plan
 from saddlescope.training import every, train
@@ -49,12 +49,12 @@ def test_a_shard_whose_parts_do_not_fit_is_damaged(tmp_path, name):
     arrays, wrong = SHARDS[name]
     run = f"{0:020x}-0-v1"
     folder = Folder(tmp_path)
-    write_checked(folder.shard(run), LOSS, GOOD | {"name": run})
-    assert folder.is_whole(run)
-    write_checked(folder.shard(run), arrays, GOOD | wrong | {"name": run})
-    assert not folder.is_whole(run)
+    write_checked(folder.run_file(run), LOSS, GOOD | {"name": run})
+    assert folder.is_intact(run)
+    write_checked(folder.run_file(run), arrays, GOOD | wrong | {"name": run})
+    assert not folder.is_intact(run)
     with pytest.raises(Damaged):
-        decoded(read_checked(folder.shard(run)), "it")
+        to_dataset(read_checked(folder.run_file(run)), "it")
 
 
 def test_members_that_overlap_are_refused():
@@ -73,7 +73,7 @@ def test_members_that_overlap_are_refused():
             archive.NameToInfo[info.filename] = info
         archive.comment = b"saddlescope sha256 " + b"0" * 64
     with pytest.raises(InvalidInput, match="overlap"):
-        unpack(sealed(out.getvalue()[:-83]), "it")
+        loads(sealed(out.getvalue()[:-83]), "it")
 
 
 @pytest.mark.parametrize("header", ["(((", "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }"])
@@ -81,13 +81,13 @@ def test_a_header_is_read_by_its_letter(header):
     text = header.encode().ljust(117) + b"\n"
     member = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
     with pytest.raises(InvalidInput, match="does not begin as numpy's do"):
-        unpack(forged({"about.json": b"{}", "a.npy": member}), "it")
+        loads(forged({"about.json": b"{}", "a.npy": member}), "it")
 
 
 def test_codes_that_are_no_characters_are_refused():
     wild = np.array([0x110000], np.uint32).view("<U1")
     with pytest.raises(InvalidInput, match="no text"):
-        unpack(forged({"about.json": b"{}", "a.npy": npy(wild)}), "it")
+        loads(forged({"about.json": b"{}", "a.npy": npy(wild)}), "it")
 
 
 def test_padding_does_not_fill_the_memory():
@@ -161,7 +161,7 @@ def test_a_netcdf_file_leads_nowhere_else(tmp_path, make):
 def test_more_than_fits_is_refused(tmp_path):
     with h5py.File(tmp_path / "a.nc", "w") as file:
         file.create_dataset("loss", (10**12,), "f8", chunks=(10**6,), compression="gzip").make_scale("loss")
-    with pytest.raises(InvalidInput, match="is whole, but it holds more than"):
+    with pytest.raises(InvalidInput, match="is intact, but it holds more than"):
         read_netcdf(tmp_path / "a.nc")
 
 

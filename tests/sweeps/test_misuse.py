@@ -1,5 +1,7 @@
 """A sweep from Python, misused: one sentence, before the first run where it can be known; and calls that try again."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from cases import linear_setting, minibatch_setting
 from sweep_jobs import plan
@@ -7,7 +9,7 @@ from sweep_jobs import plan
 from saddlescope.errors import InvalidInput
 from saddlescope.observables import FullLoss
 from saddlescope.sweeps import Folder, grid, run_plan, sweep
-from saddlescope.sweeps.scheduler import SerialExecutor, conduct
+from saddlescope.sweeps.scheduler import Scheduler
 from saddlescope.training import every
 
 
@@ -16,11 +18,12 @@ def setting(seed):
 
 
 def test_a_folder_that_workers_do_not_see_is_refused(tmp_path):
-    class Elsewhere(SerialExecutor):
+    class Elsewhere(ThreadPoolExecutor):
         def submit(self, fn, folder, *args):
             return super().submit(fn, Folder(tmp_path / "another machine"), *args)
 
-    tally = conduct(plan(2), Folder(tmp_path / "out"), Elsewhere(), quiet=True)
+    with Elsewhere(1) as executor:
+        tally = Scheduler(plan(2), Folder(tmp_path / "out"), executor, quiet=True).loop()
     assert "does not see the folder" in tally.stopped
 
 

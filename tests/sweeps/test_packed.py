@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from saddlescope.errors import InvalidInput
-from saddlescope.storage.checked_npz import DIGITS, MARK, is_whole, pack, read_checked, unpack, write_checked
+from saddlescope.storage.checked_npz import DIGITS, MARK, dumps, is_intact, loads, read_checked, write_checked
 from saddlescope.storage.files import write_atomically
-from saddlescope.storage.run_file import decoded, encoded
+from saddlescope.storage.run_file import to_arrays, to_dataset
 from saddlescope.training import train
 
 ARRAYS = {
@@ -30,7 +30,7 @@ def same(a, b):
 
 
 def test_what_goes_in_comes_out():
-    arrays, about = unpack(pack(ARRAYS, {"x": [1, None, "ü"]}), "it")
+    arrays, about = loads(dumps(ARRAYS, {"x": [1, None, "ü"]}), "it")
     assert about == {"x": [1, None, "ü"]}
     assert set(arrays) == set(ARRAYS)
     assert all(same(arrays[k], np.ascontiguousarray(ARRAYS[k]).reshape(ARRAYS[k].shape)) for k in ARRAYS)
@@ -39,11 +39,11 @@ def test_what_goes_in_comes_out():
 
 @given(hnp.arrays(hnp.floating_dtypes() | hnp.integer_dtypes() | hnp.boolean_dtypes(), hnp.array_shapes(min_side=0)))
 def test_any_numbers_come_back_as_they_were(array):
-    assert same(unpack(pack({"a": array}, {}), "it")[0]["a"], array)
+    assert same(loads(dumps({"a": array}, {}), "it")[0]["a"], array)
 
 
 def test_numpy_and_zipfile_open_it_too():
-    data = pack(ARRAYS, {"x": 1})
+    data = dumps(ARRAYS, {"x": 1})
     with np.load(io.BytesIO(data)) as file:
         assert all(same(file[k], ARRAYS[k]) for k in ARRAYS if k != "f")
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -52,16 +52,16 @@ def test_numpy_and_zipfile_open_it_too():
 
 
 def test_the_same_content_gives_the_same_bytes():
-    assert pack(ARRAYS, {"x": 1}) == pack(ARRAYS, {"x": 1})
+    assert dumps(ARRAYS, {"x": 1}) == dumps(ARRAYS, {"x": 1})
 
 
 def test_every_changed_or_missing_byte_is_seen():
-    data = pack({"a": np.arange(3.0)}, {"k": "v"})
-    assert is_whole(data)
+    data = dumps({"a": np.arange(3.0)}, {"k": "v"})
+    assert is_intact(data)
     for i in range(len(data)):
-        assert not is_whole(data[:i] + bytes([data[i] ^ 1]) + data[i + 1 :])
-        assert not is_whole(data[:i])
-    assert not is_whole(data + b"\0")
+        assert not is_intact(data[:i] + bytes([data[i] ^ 1]) + data[i + 1 :])
+        assert not is_intact(data[:i])
+    assert not is_intact(data + b"\0")
 
 
 def sealed(body: bytes) -> bytes:
@@ -118,17 +118,17 @@ def test_a_forged_file_is_refused_in_one_sentence(name):
     members = HOSTILE[name]
     bomb = {"about.json": b"{}", "a.npy": npy(np.zeros(10_000_000))}
     data = forged(members) if members else forged(bomb, zipfile.ZIP_DEFLATED)
-    assert is_whole(data), "the checksum must not be what saves us here"
+    assert is_intact(data), "the checksum must not be what saves us here"
     tracemalloc.start()
-    with pytest.raises(InvalidInput, match="not a file of ours"):
-        unpack(data, "it")
+    with pytest.raises(InvalidInput, match="not a file that saddlescope wrote"):
+        loads(data, "it")
     assert tracemalloc.get_traced_memory()[1] < 50e6
     tracemalloc.stop()
 
 
 def test_objects_are_not_packed():
     with pytest.raises(InvalidInput, match="Only numbers and text"):
-        pack({"a": np.zeros(2, complex)}, {})
+        dumps({"a": np.zeros(2, complex)}, {})
 
 
 def test_a_run_comes_back_as_it_was():
@@ -138,16 +138,16 @@ def test_a_run_comes_back_as_it_was():
     from saddlescope.training import every
 
     run = train(minibatch_setting(epochs=20), (FullLoss(),), every(5, 20), per_step=True, quiet=True)
-    again = decoded(unpack(pack(*encoded(run, extra=1)), "it"), "it")
+    again = to_dataset(loads(dumps(*to_arrays(run, extra=1)), "it"), "it")
     assert again.identical(run.assign_coords(
         {k: run[k].astype(str) for k in ("saved_because", "event_kind")}))  # fmt: skip
 
 
 def test_axes_that_do_not_fit_are_refused():
-    arrays, about = encoded(xr.Dataset({"a": ("x", np.arange(3.0))}))
+    arrays, about = to_arrays(xr.Dataset({"a": ("x", np.arange(3.0))}))
     for broken in ({"dims": {"a": ["x", "y"]}}, {"dims": {}}, {"dims": 3}, {"words": 1, "dims": {"b": []}}):
         with pytest.raises(InvalidInput, match="do not agree"):
-            decoded((arrays, about | broken), "it")
+            to_dataset((arrays, about | broken), "it")
 
 
 def test_a_file_is_whole_or_not_there(tmp_path):
@@ -164,6 +164,6 @@ def test_a_file_is_whole_or_not_there(tmp_path):
 @given(st.binary(max_size=300))
 def test_any_bytes_are_refused(data):
     with pytest.raises(InvalidInput):
-        unpack(data, "it")
+        loads(data, "it")
     with pytest.raises(InvalidInput):
-        unpack(sealed(data), "it")
+        loads(sealed(data), "it")

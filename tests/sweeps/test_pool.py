@@ -11,8 +11,8 @@ from sweep_jobs import grow, pid, raise_odd, threads, unsendable, wait_for_end
 
 from saddlescope.errors import InvalidInput
 from saddlescope.numerics import ONE_THREAD
-from saddlescope.sweeps.board import alive
 from saddlescope.sweeps.pool import WorkerLost, Workers
+from saddlescope.sweeps.progress import alive
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import nullcontext
 from multiprocessing import get_context
 
 import numpy as np
@@ -18,7 +19,7 @@ from sweep_jobs import Act, plan
 from saddlescope.errors import InvalidInput
 from saddlescope.observables import FullLoss, Parameters
 from saddlescope.sweeps import Folder, Workers, grid, sweep
-from saddlescope.sweeps.scheduler import SerialExecutor, conduct
+from saddlescope.sweeps.scheduler import Scheduler
 from saddlescope.training import every, train
 
 
@@ -32,38 +33,38 @@ def done(diary):
 
 def test_only_what_is_missing_is_done(tmp_path):
     folder, diary = Folder(tmp_path / "out"), tmp_path / "diary"
-    first = conduct(plan(5, diary=diary), folder, SerialExecutor(), quiet=True)
+    first = Scheduler(plan(5, diary=diary), folder, None, quiet=True).loop()
     assert (first.done, first.already) == (5, 0)
-    second = conduct(plan(8, diary=diary), folder, SerialExecutor(), quiet=True)
+    second = Scheduler(plan(8, diary=diary), folder, None, quiet=True).loop()
     assert (second.done, second.already) == (3, 5)
     assert sorted(done(diary)) == list(range(8))
 
 
 def test_long_runs_come_first(tmp_path):
-    conduct(plan(6, diary=tmp_path / "diary"), Folder(tmp_path / "out"), SerialExecutor(), quiet=True)
+    Scheduler(plan(6, diary=tmp_path / "diary"), Folder(tmp_path / "out"), None, quiet=True).loop()
     assert done(tmp_path / "diary") == [5, 4, 3, 2, 1, 0]
 
 
 def test_a_damaged_shard_is_set_aside_and_done_again(tmp_path, capsys):
     folder = Folder(tmp_path)
-    conduct(plan(3), folder, SerialExecutor(), quiet=True)
-    shard = folder.shard(Act(1).name)
+    Scheduler(plan(3), folder, None, quiet=True).loop()
+    shard = folder.run_file(Act(1).name)
     data = bytearray(shard.read_bytes())
     data[len(data) // 2] ^= 4
     shard.write_bytes(data)
-    tally = conduct(plan(3), folder, SerialExecutor())
+    tally = Scheduler(plan(3), folder, None).loop()
     assert tally.damaged == [Act(1).name]
     assert tally.done == 1
-    assert "set aside" in capsys.readouterr().err
+    assert "moved away" in capsys.readouterr().err
     assert shard.with_suffix(".damaged").read_bytes() == bytes(data)
-    assert folder.is_whole(Act(1).name)
+    assert folder.is_intact(Act(1).name)
 
 
 def test_a_shard_under_another_name_is_not_believed(tmp_path):
     folder = Folder(tmp_path)
-    conduct(plan(2), folder, SerialExecutor(), quiet=True)
-    folder.shard(Act(1).name).write_bytes(folder.shard(Act(0).name).read_bytes())
-    assert conduct(plan(2), folder, SerialExecutor(), quiet=True).damaged == [Act(1).name]
+    Scheduler(plan(2), folder, None, quiet=True).loop()
+    folder.run_file(Act(1).name).write_bytes(folder.run_file(Act(0).name).read_bytes())
+    assert Scheduler(plan(2), folder, None, quiet=True).loop().damaged == [Act(1).name]
 
 
 ACTS = {1: "raise", 3: "refuse", 4: "memory", 6: "diverge"}
@@ -71,7 +72,7 @@ ACTS = {1: "raise", 3: "refuse", 4: "memory", 6: "diverge"}
 
 def test_failures_are_recorded_and_do_not_stop_the_others(tmp_path):
     folder, diary = Folder(tmp_path / "out"), tmp_path / "diary"
-    tally = conduct(plan(8, ACTS, diary), folder, SerialExecutor(), quiet=True)
+    tally = Scheduler(plan(8, ACTS, diary), folder, None, quiet=True).loop()
     assert tally.done == 5
     assert tally.diverged == 1
     reasons = {point["seed"]: reason for point, reason in tally.failed.values()}
@@ -81,25 +82,25 @@ def test_failures_are_recorded_and_do_not_stop_the_others(tmp_path):
     kept = folder.failures()[Act(1).name]
     assert "no such luck" in kept["details"]
     assert kept["point"] == {"seed": 1}
-    again = conduct(plan(8, ACTS, diary), folder, SerialExecutor(), quiet=True)
+    again = Scheduler(plan(8, ACTS, diary), folder, None, quiet=True).loop()
     assert (again.done, len(again.failed)) == (0, 3), "a failure is not tried again by itself"
     assert len(done(diary)) == 8
-    mended = conduct(plan(8, {}, diary), folder, SerialExecutor(), again=True, quiet=True)
+    mended = Scheduler(plan(8, {}, diary), folder, None, only_failed=True, quiet=True).loop()
     assert (mended.done, mended.failed) == (3, {})
     assert not folder.failures()
     assert sorted(done(diary)[8:]) == [1, 3, 4]
 
 
 def test_too_many_failures_stop_the_sweep(tmp_path):
-    tally = conduct(
-        plan(8, dict.fromkeys(range(8), "raise")), Folder(tmp_path), SerialExecutor(), max_failures=3, quiet=True
-    )
+    tally = Scheduler(
+        plan(8, dict.fromkeys(range(8), "raise")), Folder(tmp_path), None, max_failures=3, quiet=True
+    ).loop()
     assert len(tally.failed) == 3
     assert "3 runs failed" in tally.stopped
 
 
 def test_a_full_disk_stops_the_sweep_and_blames_no_run(tmp_path):
-    tally = conduct(plan(8, {5: "full disk"}), Folder(tmp_path), SerialExecutor(), quiet=True)
+    tally = Scheduler(plan(8, {5: "full disk"}), Folder(tmp_path), None, quiet=True).loop()
     assert "No space left" in tally.stopped
     assert tally.done == 2
     assert not tally.failed
@@ -108,7 +109,7 @@ def test_a_full_disk_stops_the_sweep_and_blames_no_run(tmp_path):
 def test_a_killed_worker_costs_one_more_try(tmp_path, capsys):
     folder, diary = Folder(tmp_path / "out"), tmp_path / "diary"
     pool = Workers(2)
-    tally = conduct(plan(12, {3: "die", 7: "die once"}, diary), folder, pool)
+    tally = Scheduler(plan(12, {3: "die", 7: "die once"}, diary), folder, pool).loop()
     pool.shutdown()
     assert tally.done == 11
     assert [point["seed"] for point, _ in tally.failed.values()] == [3]
@@ -126,11 +127,11 @@ def test_any_executor_gives_the_same_bits(tmp_path, kind):
     points = grid(seed=range(3))
     alone = [train(setting(**p), (FullLoss(),), every(5, 10), quiet=True) for p in points]
     executor = {
-        "here": SerialExecutor, "threads": lambda: ThreadPoolExecutor(2), "ours": lambda: Workers(2),
+        "here": nullcontext, "threads": lambda: ThreadPoolExecutor(2), "ours": lambda: Workers(2),
         "processes": lambda: ProcessPoolExecutor(2, get_context("spawn")),
     }[kind]()  # fmt: skip
-    with executor:
-        table = sweep(setting, points, FullLoss(), every(5, 10), folder=tmp_path, executor=executor, quiet=True)
+    with executor as where:
+        table = sweep(setting, points, FullLoss(), every(5, 10), folder=tmp_path, executor=where, quiet=True)
     assert table["seed"].values.tolist() == [0, 1, 2]
     for i, run in enumerate(alone):
         np.testing.assert_array_equal(table["loss"].values[i], run["loss"].values)
@@ -139,7 +140,7 @@ def test_any_executor_gives_the_same_bits(tmp_path, kind):
 
 def test_a_broken_executor_is_told_in_one_sentence(tmp_path):
     with ProcessPoolExecutor(1, get_context("spawn")) as pool, pytest.raises(InvalidInput, match="broke down"):
-        conduct(plan(3, {2: "die"}), Folder(tmp_path), pool, quiet=True)
+        Scheduler(plan(3, {2: "die"}), Folder(tmp_path), pool, quiet=True).loop()
 
 
 def test_two_sweeps_in_one_folder_share_the_work(tmp_path):
@@ -148,7 +149,7 @@ def test_two_sweeps_in_one_folder_share_the_work(tmp_path):
 
     def one():
         pool = Workers(1)
-        found.append(conduct(plan(12, acts, diary), Folder(tmp_path / "out"), pool, quiet=True))
+        found.append(Scheduler(plan(12, acts, diary), Folder(tmp_path / "out"), pool, quiet=True).loop())
         pool.shutdown()
 
     both = [threading.Thread(target=one) for _ in range(2)]
@@ -163,7 +164,7 @@ def test_two_sweeps_in_one_folder_share_the_work(tmp_path):
 
 def test_an_error_of_the_disk_is_not_damage(tmp_path, monkeypatch):
     folder = Folder(tmp_path)
-    conduct(plan(2), folder, SerialExecutor(), quiet=True)
+    Scheduler(plan(2), folder, None, quiet=True).loop()
 
     def unreadable(self):
         raise OSError(5, "Input/output error")
@@ -171,31 +172,31 @@ def test_an_error_of_the_disk_is_not_damage(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("pathlib.Path.read_bytes", unreadable)
         with pytest.raises(OSError, match="Input/output"):
-            conduct(plan(2), folder, SerialExecutor(), quiet=True)
-    assert conduct(plan(2), folder, SerialExecutor(), quiet=True).already == 2
+            Scheduler(plan(2), folder, None, quiet=True).loop()
+    assert Scheduler(plan(2), folder, None, quiet=True).loop().already == 2
 
 
 def test_a_shard_that_another_sweep_is_at_is_left_alone(tmp_path):
     folder, name = Folder(tmp_path), Act(0).name
-    conduct(plan(1), folder, SerialExecutor(), quiet=True)
-    good = folder.shard(name).read_bytes()
-    folder.shard(name).write_bytes(good[:-3])
+    Scheduler(plan(1), folder, None, quiet=True).loop()
+    good = folder.run_file(name).read_bytes()
+    folder.run_file(name).write_bytes(good[:-3])
     with folder.lock(name) as ours:
         assert ours
-        assert not folder.set_aside(name)
+        assert not folder.quarantine(name)
         with folder.lock(name) as twice:
             assert not twice, "not even another thread of this process"
-    folder.shard(name).write_bytes(good)
-    assert not folder.set_aside(name), "it was mended meanwhile"
+    folder.run_file(name).write_bytes(good)
+    assert not folder.quarantine(name), "it was mended meanwhile"
     assert folder.has(name)
 
 
 def test_an_old_failure_does_not_keep_a_damaged_run_from_being_done(tmp_path):
     folder, name = Folder(tmp_path), Act(0).name
-    conduct(plan(1), folder, SerialExecutor(), quiet=True)
+    Scheduler(plan(1), folder, None, quiet=True).loop()
     folder.record_failure(name, {"seed": 0}, "long ago")
-    folder.shard(name).write_bytes(b"nothing")
-    tally = conduct(plan(1), folder, SerialExecutor(), quiet=True)
+    folder.run_file(name).write_bytes(b"nothing")
+    tally = Scheduler(plan(1), folder, None, quiet=True).loop()
     assert (tally.done, tally.failed) == (1, {})
     assert not folder.failures()
 
@@ -247,11 +248,11 @@ def test_a_damaged_checkpoint_means_a_new_start(tmp_path):
     partial.parent.mkdir(parents=True)
     partial.write_bytes(b"nothing good")
     assert sweep(setting, grid(seed=(0,)), folder=tmp_path, quiet=True).sizes["run"] == 1
-    assert "checkpoint set aside" in (tmp_path / "journal.jsonl").read_text()
+    assert "damaged checkpoint moved away" in (tmp_path / "journal.jsonl").read_text()
 
 
 def test_status_and_journal_tell_what_happened(tmp_path):
-    conduct(plan(4, {2: "raise"}), Folder(tmp_path), SerialExecutor(), quiet=True)
+    Scheduler(plan(4, {2: "raise"}), Folder(tmp_path), None, quiet=True).loop()
     (status,) = (tmp_path / "status").glob("*.json")
     facts = json.loads(status.read_text())
     assert facts["state"] == "finished"
@@ -259,5 +260,5 @@ def test_status_and_journal_tell_what_happened(tmp_path):
     events = [json.loads(line)["event"] for line in (tmp_path / "journal.jsonl").read_text().splitlines()]
     assert events.count("done") == 3
     assert events.count("failed") == 1
-    conduct(plan(4), Folder(tmp_path), SerialExecutor(), quiet=True)
+    Scheduler(plan(4), Folder(tmp_path), None, quiet=True).loop()
     assert len(list((tmp_path / "status").glob("*.json"))) == 1

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from saddlescope.sweeps import Folder
-from saddlescope.sweeps.board import ProgressReporter, duration
+from saddlescope.sweeps.progress import ProgressReporter, duration
 
 SMALL = """
 protocol = "valleys"
@@ -52,7 +52,7 @@ def test_dry_run_estimates_and_does_nothing(saddlescope, file, tmp_path):
     assert status == 0
     assert "4 runs" in out
     assert "0 done already, 0 failed before, 4 to do" in out
-    assert "CPU time at most" in out
+    assert "CPU time: at most" in out
     assert "on 2 workers" in out
     assert not (tmp_path / "saddlescope-results").exists()
 
@@ -67,7 +67,7 @@ def test_a_sweep_from_file_to_table(saddlescope, file, tmp_path):
     assert "5 of 5 runs done, 4 were there before" in out
     assert "4 done already, 0 failed before, 1 to do" in saddlescope(
         "sweep", file(), "--axis", "seed=1..5", "--dry-run")[1]  # fmt: skip
-    assert "5 runs are whole" in saddlescope("verify", folder.root)[1]
+    assert "5 runs are intact" in saddlescope("verify", folder.root)[1]
 
 
 FAILS = SMALL.replace("L = 1", 'L = "2,1"').replace('"TestError"', '{class = "ChannelPartials", blocks = [2]}')
@@ -94,7 +94,7 @@ def test_failures_give_status_1_and_say_how_to_go_on(saddlescope, file, tmp_path
 def test_short_runs_are_estimated_too(saddlescope, file):
     status, out, _ = saddlescope("sweep", file(SMALL.replace("epochs = 30", "epochs = 3")), "--dry-run")
     assert status == 0
-    assert "CPU time at most" in out
+    assert "CPU time: at most" in out
 
 
 def test_the_engine_can_be_swept_and_collected(saddlescope, file, tmp_path):
@@ -159,14 +159,14 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(file, tmp_path):
     os.killpg(sweep.pid, signal.SIGINT)  # as a terminal sends it, to everyone
     _, err = sweep.communicate(timeout=60)
     assert sweep.returncode == 130
-    assert "the same command goes on" in err
+    assert "the same command resumes" in err
     assert "Traceback" not in err
     assert before
     assert all(path.stat().st_mtime_ns > t for path, t in before.items()), "runs under way write where they are"
     listed = subprocess.run(
         [sys.executable, "-m", "saddlescope", "ls", "out"], cwd=tmp_path, capture_output=True, text=True
     )
-    assert "goes on from its checkpoint" in listed.stdout
+    assert "resumes from its checkpoint" in listed.stdout
     (status,) = (tmp_path / "out" / "status").glob("*.json")
     assert json.loads(status.read_text())["state"] == "stopped"
 
@@ -179,14 +179,14 @@ def test_progress_on_a_terminal_and_off_it(capsys, tmp_path, monkeypatch):
     assert 29 < board.left < 31, "the time left goes by work, not by count"
     board.finished(2.5, failed=True)
     assert 9 < board.left < 11
-    board.looked, board.said = board.looked - 2, board.said - 61
-    board.look()
+    board.updated, board.said = board.updated - 2, board.said - 61
+    board.update()
     said = capsys.readouterr().err
     assert "demo: 2 of 4 runs" in said
     assert "1 failed" in said
     assert "runs/s" in said
-    board.looked -= 2
-    board.look()
+    board.updated -= 2
+    board.update()
     assert not capsys.readouterr().err, "a line a minute, no more"
     facts = json.loads(board.file.read_text())
     assert facts["work_done"] == 0.75

@@ -154,7 +154,7 @@ BAD = {
 def test_what_a_file_cannot_say_is_refused_in_one_sentence(file, name):
     text, sentence = BAD[name]
     with pytest.raises(InvalidInput, match=sentence) as caught:
-        read_sweep(file(text)).surveyed  # noqa: B018
+        read_sweep(file(text)).names_and_costs  # noqa: B018
     assert "\n" not in str(caught.value)
 
 

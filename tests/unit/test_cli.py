@@ -18,9 +18,12 @@ def staircase(n=400):
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
-    from saddlescope.workflows.run_experiment import run_to_folder
+    from saddlescope.experiment import find
+    from saddlescope.workflows.run_experiment import run_experiment
+    from saddlescope.workflows.scale import choose_scale
 
-    return run_to_folder("simplicity.fig1d", "quick", {}, tmp_path_factory.mktemp("out"))[0]
+    key, out = "simplicity.fig1d", tmp_path_factory.mktemp("out")
+    return run_experiment(key, find(key), choose_scale(find(key), "quick"), out).folder
 
 
 def test_help_is_quick_in_cpu_time():

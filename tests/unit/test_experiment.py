@@ -23,7 +23,9 @@ from saddlescope.tables import Table
 from saddlescope.tasks import LinearTeacher
 from saddlescope.theory import LinearLevels
 from saddlescope.training import every
-from saddlescope.workflows import run_experiment as folders
+from saddlescope.workflows import judge as folders
+from saddlescope.workflows.run_experiment import run_experiment
+from saddlescope.workflows.scale import choose_scale
 
 
 def setting(steps, lr, seed=0):
@@ -143,7 +145,7 @@ def stored(tmp_path, monkeypatch):
     experiment = made()
     monkeypatch.setattr(folders, "find", lambda key: experiment)
     monkeypatch.setattr(folders, "matching", lambda key: [key])
-    return folders.run_to_folder("t.x", "full", {}, tmp_path, quiet=True)[0]
+    return run_experiment("t.x", experiment, choose_scale(experiment, "full"), tmp_path, quiet=True).folder
 
 
 def test_tables_and_a_row_a_run_are_written(stored):
@@ -161,8 +163,8 @@ def test_stored_results_are_judged_anew_without_training(stored, monkeypatch):
     monkeypatch.setattr(folders, "find", lambda key: other)
     monkeypatch.setattr(Experiment, "run", None)  # nothing may be trained
     (stored / "table_old.md").write_text("of an older version")
-    *about, (verdict,) = folders.judge_folder(stored)
-    assert about == ["t.x", "full", True]
+    key, scale, (verdict,) = folders.judge_folder(stored)
+    assert (key, scale.name, scale.is_whole) == ("t.x", "full", True)
     assert not (stored / "table_old.md").exists()
     assert verdict.word == "partly"
     assert store.load_verdicts(stored / store.VERDICTS)[0] == (verdict,)
@@ -194,11 +196,11 @@ def test_a_judgement_that_was_stopped_can_be_made_again(stored, monkeypatch):
 
 
 def test_a_result_is_not_lost_to_one_of_fewer_runs(stored):
-    before = (stored / store.RESULTS).read_bytes()
+    before, part = (stored / store.RESULTS).read_bytes(), choose_scale(made(), "full", {"lr": (0.01,)})
     with pytest.raises(InvalidInput, match="finished result of 4 runs, and this would be one of 2"):
-        folders.run_to_folder("t.x", "full", {"lr": (0.01,)}, stored.parent, quiet=True)
+        run_experiment("t.x", made(), part, stored.parent, quiet=True)
     assert (stored / store.RESULTS).read_bytes() == before
-    folders.run_to_folder("t.x", "full", {"lr": (0.01,)}, stored.parent, quiet=True, replace=True)
+    run_experiment("t.x", made(), part, stored.parent, quiet=True, replace=True)
     assert store.load_results(stored).measured.sizes["run"] == 2
 
 
@@ -226,15 +228,16 @@ def test_a_movie_is_part_of_the_result(tmp_path, monkeypatch):
     )
     monkeypatch.setattr(folders, "find", lambda key: experiment)
     monkeypatch.setattr(folders, "matching", lambda key: [key])
-    folder, _ = folders.run_to_folder("t.x", "full", {}, tmp_path, quiet=True, movie=True)
-    (movie,) = folders.films(folder)
+    full = choose_scale(experiment, "full")
+    folder = run_experiment("t.x", experiment, full, tmp_path, quiet=True, movie=True).folder
+    (movie,) = folders.movies(folder)
     assert movie.stat().st_size > 1000
     for _ in range(2):
         assert movie.name in json.loads((folder / "manifest.json").read_text())
         assert movie.name in (folder / "index.html").read_text()
         folders.judge_folder(folder)
-    folders.run_to_folder("t.x", "full", {}, tmp_path, quiet=True)
-    assert folders.films(folder) == []
+    run_experiment("t.x", experiment, full, tmp_path, quiet=True)
+    assert folders.movies(folder) == []
 
 
 def test_an_axis_and_what_is_kept_cannot_have_one_name():

@@ -88,6 +88,7 @@ def run(
     replace: Annotated[
         bool, typer.Option("--replace", help="Overwrite an existing result even if it contains more runs.")
     ] = False,
+    again: Annotated[bool, typer.Option("--again", help="Run again what is in the folder already.")] = False,
     own: Import = None,
     quiet: Quiet = False,
 ):
@@ -98,7 +99,8 @@ def run(
 
     Exit status: 0 if every verdict is as recorded or differs within chance, 1 if one differs beyond chance, 2 for bad
     usage. Runs with other seeds or axes than the recorded ones, and experiments of your own, are judged but not
-    compared. If a run is interrupted, the same command resumes it; the result is bit-identical.
+    compared. Every run is kept in the folder: more seeds run only the new ones, and after Ctrl-C or a kill the same
+    command resumes to the same bits. `collect`, `ls` and `verify` read the folder too.
 
     Examples:
 
@@ -115,33 +117,39 @@ def run(
     from saddlescope.report.record import differences
     from saddlescope.sweeps.axes import parse_axes
     from saddlescope.workflows.find import check_axes, find_experiment, is_own, matching_keys
-    from saddlescope.workflows.run_experiment import films, run_to_folder, write_contents
+    from saddlescope.workflows.judge import movies, write_contents
+    from saddlescope.workflows.run_experiment import run_experiment
+    from saddlescope.workflows.scale import choose_scale
 
     import_all(own)
-    chosen, scale, differs = matching_keys(key), "quick" if quick else "full", []
-    axes = parse_axes(axis or [], seeds)
-    for name in chosen:  # refuse before the first run, not after the last
+    axes, scales, differs = parse_axes(axis or [], seeds), {}, []
+    for name in matching_keys(key):  # refuse before the first run, not after the last
         experiment = find_experiment(name)
         check_axes(name, experiment, axes)
-        experiment.require_available({**getattr(experiment, scale), **axes})
+        scales[name] = choose_scale(experiment, "quick" if quick else "full", axes)
+        experiment.require_available(scales[name].axes)
         require(not movie or experiment.movie is not None, f"{name} has no movie; simplicity.fig1 has one.")
-    for name in chosen:
+    options = {"workers": workers, "quiet": quiet, "movie": movie, "replace": replace, "again": again}
+    for name, scale in scales.items():
         try:
-            folder, verdicts = run_to_folder(name, scale, axes, out, workers, quiet, movie, replace)
+            done = run_experiment(name, find_experiment(name), scale, out, **options)
         except KeyboardInterrupt:
-            fail("stopped; the same command resumes from the runs that are done.", 130)
-        compared = not axes and not is_own(name)
-        differs += (found := differences(name, scale, verdicts) if compared else [])
+            fail("stopped; finished runs are kept, and the same command resumes.", 130)
+        compared = scale.is_whole and not is_own(name)
+        differs += (found := differences(name, scale.name, done.verdicts) if compared else [])
         if as_json:
-            shown = [{"sentence": v.sentence, "where": v.where, "holds": v.holds, "verdict": v.word,
-                      "evidence": v.evidence, "runs": v.runs, "not_finite": v.not_finite}
-                     for v in verdicts]  # fmt: skip
+            shown = [
+                {"sentence": v.sentence, "where": v.where, "holds": v.holds, "verdict": v.word}
+                | {"evidence": v.evidence, "runs": v.runs, "not_finite": v.not_finite}
+                for v in done.verdicts
+            ]
             same = not any(d.beyond_chance for d in found) if compared else None
-            print(json.dumps({"key": name, "scale": scale, "folder": str(folder), "as_recorded": same,
-                              "verdicts": shown}))  # fmt: skip
+            facts = {"key": name, "scale": scale.label, "folder": str(done.folder), "as_recorded": same}
+            print(json.dumps(facts | {"runs": done.runs, "new_runs": done.new_runs, "verdicts": shown}))
         else:
-            tell(name, scale, folder, verdicts)
-            print(*(f"  movie: {film}\n" for film in films(folder)), sep="", end="")
+            tell(name, scale, done.folder, done.verdicts)
+            print(*(f"  movie: {film}\n" for film in movies(done.folder)), sep="", end="")
+            print(*(f"  {sentence}\n" for sentence in filter(None, [done.reused])), sep="", end="")
     write_contents(out)
     end(differs)
 
@@ -150,8 +158,8 @@ def tell(key, scale, folder, verdicts):
     from saddlescope.report.record import beside_full_record
     from saddlescope.workflows.find import find_experiment as find
 
-    lines = beside_full_record(key, verdicts) if scale == "quick" else verdicts
-    print(f"{key} ({scale}): {find(key).title}", *(f"  {line}" for line in lines), sep="\n")
+    lines = beside_full_record(key, verdicts) if scale.name == "quick" else verdicts
+    print(f"{key} ({scale.label}): {find(key).title}", *(f"  {line}" for line in lines), sep="\n")
     if untested := len(find(key).claims) - len(verdicts):
         print(f"  not tested, for want of runs: {untested} of {len(find(key).claims)} claims")
     print(f"  page: {folder / 'index.html'}")
@@ -185,15 +193,15 @@ def judge(
     """
     from saddlescope.report.record import differences
     from saddlescope.workflows.find import is_own
-    from saddlescope.workflows.run_experiment import judge_folder, write_contents
+    from saddlescope.workflows.judge import judge_folder, write_contents
 
     import_all(own)
     differs = []
     for folder in folders:
         folder = folder.parent if folder.is_file() else folder
-        key, scale, whole, verdicts = judge_folder(folder, experiment)
+        key, scale, verdicts = judge_folder(folder, experiment)
         tell(key, scale, folder, verdicts)
-        differs += differences(key, scale, verdicts) if whole and not is_own(key) else []
+        differs += differences(key, scale.name, verdicts) if scale.is_whole and not is_own(key) else []
         write_contents(folder.parent)
     end(differs)
 

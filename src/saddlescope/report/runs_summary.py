@@ -38,8 +38,8 @@ class RunsSummary:
 
 
 def scale_label(scale: str, number: int, planned: int | None) -> str:
-    """What so many runs of a scale are called."""
-    if planned is None or number == planned:
+    """What so many runs of a scale are called; a label that says more than "full" or "quick" stays."""
+    if scale not in ("full", "quick") or planned is None or number == planned:
         return scale
     if number < planned:
         return f"part of {scale}: {number} of {planned} runs"

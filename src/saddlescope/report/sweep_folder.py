@@ -1,4 +1,7 @@
-"""What is in the folder of a sweep: listed, collected, verified. Nothing here needs JAX, so that it answers at once."""
+"""What is in a folder of runs, that `sweep` or `run` wrote: listed, collected, verified.
+
+Nothing here needs JAX, so that the answer comes at once.
+"""
 
 from collections import Counter
 from pathlib import Path
@@ -6,11 +9,12 @@ from pathlib import Path
 from saddlescope.errors import InvalidInput
 from saddlescope.progress import Progress
 from saddlescope.storage.provenance import provenance
-from saddlescope.sweeps.axes import spelled
-from saddlescope.sweeps.board import alive
-from saddlescope.sweeps.consolidate import FolderContents, consolidate, folder_contents, verified
+from saddlescope.storage.result_folder import damaged_files
+from saddlescope.sweeps.axes import format_point
+from saddlescope.sweeps.consolidate import FolderContents, check_runs, consolidate, folder_contents
 from saddlescope.sweeps.folder import HOST, Folder, read_json
 from saddlescope.sweeps.plan import read_plan
+from saddlescope.sweeps.progress import alive
 from saddlescope.sweeps.table import check_table, write_table
 
 SHOWN = 20  # runs of a kind that a listing shows
@@ -18,42 +22,48 @@ SHOWN = 20  # runs of a kind that a listing shows
 # ---- Listing ----
 
 
-def listing_facts(folder, where=None) -> dict:
+def listing_facts(folder, where: str | None = None) -> dict:
     """Counts, reasons and points, for programs."""
     place = Folder(folder)
     found = folder_contents(place, where)
+    failed = [{"name": n, "point": found.point_of(n), "reason": why} for n, why in found.failed.items()]
+    missing = [{"name": n, "point": found.point_of(n), "partial": place.partial(n).exists()} for n in found.missing]
     return {
-        "done": len(found.there), "failed": [{"name": n, "point": found.named(n), "reason": why}
-                                             for n, why in found.failed.items()],
-        "missing": [{"name": n, "point": found.named(n), "partial": place.partial(n).exists()} for n in found.missing],
-        "sweeps": [facts for _, facts in statuses(place)],
-    }  # fmt: skip
+        "done": len(found.done),
+        "predictions": len(found.predictions),
+        "failed": failed,
+        "missing": missing,
+        "sweeps": [facts for _, facts in _statuses(place)],
+    }
 
 
-def listing(folder, where=None, everything=False) -> str:
+def listing(folder, where: str | None = None, everything: bool = False) -> str:
+    """The same in words: the first runs of each kind, or all of them."""
     place = Folder(folder)
     found = folder_contents(place, where)
     most = len(found.points) if everything else SHOWN
-    lines = [f"{folder}: {len(found.there)} done, {len(found.failed)} failed, {len(found.missing)} missing"]
-    for name in found.there if everything else ():
-        lines.append(f"  done     {name}  {spelled(found.named(name))}: {status_of(place, name)}")
-    kinds = Counter(found.failed.values())
-    for reason, count in kinds.most_common(5) if len(found.failed) > most else ():
+    lines = [f"{folder}: {len(found.done)} done, {len(found.failed)} failed, {len(found.missing)} missing"]
+    for name in found.done if everything else ():
+        lines.append(f"  done     {name}  {format_point(found.point_of(name))}: {_status_of(place, name)}")
+    if found.predictions:
+        lines[0] += f"; {len(found.predictions)} predictions beside them"
+    reasons = Counter(found.failed.values())
+    for reason, count in reasons.most_common(5) if len(found.failed) > most else ():
         lines.append(f"  {count} failed: {reason}")
     for name, reason in list(found.failed.items())[:most]:
-        lines.append(f"  failed   {name}  {spelled(found.named(name))}: {reason}")
+        lines.append(f"  failed   {name}  {format_point(found.point_of(name))}: {reason}")
     for name in found.missing[:most]:
-        begun = " (begun: goes on from its checkpoint)" if place.partial(name).exists() else ""
-        lines.append(f"  missing  {name}  {spelled(found.named(name))}{begun}")
+        begun = " (begun: resumes from its checkpoint)" if place.partial(name).exists() else ""
+        lines.append(f"  missing  {name}  {format_point(found.point_of(name))}{begun}")
     if max(len(found.failed), len(found.missing)) > most:
         lines.append("  … and more; --all shows every run")
-    for path, facts in statuses(place):
-        lines.append(f"  {facts['state']}: {facts.get('title')} on {path.stem}, {facts.get('done')} runs done, "
-                     f"updated {facts.get('updated')}")  # fmt: skip
+    for path, facts in _statuses(place):
+        done = f"{facts.get('done')} new runs done, updated {facts.get('updated')}"
+        lines.append(f"  {facts['state']}: {facts.get('title')} on {path.stem}, {done}")
     return "\n".join(lines)
 
 
-def status_of(place, name):
+def _status_of(place, name):
     try:
         word = place.columns(name)[0].get("status")
     except InvalidInput:
@@ -61,7 +71,7 @@ def status_of(place, name):
     return str(word[1]) if word is not None else "measured"
 
 
-def statuses(place):
+def _statuses(place):
     for path in sorted((place.root / "status").glob("*.json")):
         facts = read_json(path)
         if isinstance(facts, dict) and "state" in facts:
@@ -75,33 +85,35 @@ def statuses(place):
 
 
 def collect_folder(folder, output, table, where=None, quiet=False):
-    """Write the file and the table; sentences about them."""
+    """Write the NetCDF file and the table that were asked for; yields sentences about them."""
     place = Folder(folder)
     if table is not None:
         check_table(table)
     found = folder_contents(place, where)
     if output is not None or table is None:
         target = Path(output) if output is not None else place.root / "sweep.nc"
-        with Progress("collecting", 2 * len(found.there), quiet) as bar:
+        with Progress("collecting", 2 * len(found.done), quiet) as bar:
             consolidate(place, found, target, bar, key="sweep", title=Path(folder).name, **provenance())
         size = target.stat().st_size / 1e6
-        yield f"{len(found.there)} runs in {target} ({size:.3g} MB)"
+        yield f"{len(found.done)} runs in {target} ({size:.3g} MB)"
     if table is not None:
-        found = verified(place, found)
-        write_table(place, found, table)
-        yield f"{len(found.there)} runs in {table}"
-    yield from left_out(found)
+        found = check_runs(place, found)
+        with Progress("finding stages", len(found.done), quiet) as bar:
+            write_table(place, found, table, bar)
+        yield f"{len(found.done)} runs in {table}"
+    yield from _left_out(found)
 
 
-def left_out(found: FolderContents):
+def _left_out(found: FolderContents):
     if found.missing or found.failed:
         yield f"not there: {len(found.missing)} missing, {len(found.failed)} failed"
     if found.damaged:
-        again = "the sweep that made them does them again"
+        again = "the command that made them does them again"
         yield f"{len(found.damaged)} damaged and left out, such as {found.damaged[0]}; {again}"
 
 
 def verify_folder(folder, quiet=False) -> tuple[list[str], bool]:
+    """Check every byte of results, plans, runs and predictions; sentences, and whether all is intact."""
     place = Folder(folder)
     broken = []
     for path in sorted((place.root / "plans").glob("*.json")):
@@ -109,11 +121,14 @@ def verify_folder(folder, quiet=False) -> tuple[list[str], bool]:
             read_plan(path)
         except InvalidInput as error:
             broken.append(str(error))
+    broken += damaged_files(folder)
     if broken:
         return broken, False
     found = folder_contents(place)
-    with Progress("verifying", len(found.there), quiet) as bar:
-        found = verified(place, found, bar)
-    lines = [f"damaged: {place.shard(name)}  {spelled(found.named(name))}" for name in found.damaged]
-    lines.append(f"{len(found.there)} runs are whole, every byte; {len(found.damaged)} damaged")
-    return lines + list(left_out(found))[: 1 if found.missing or found.failed else 0], not found.damaged
+    with Progress("verifying", len(found.done) + len(found.predictions), quiet) as bar:
+        found = check_runs(place, found, bar)
+    lines = [f"damaged: {place.run_file(name)}  {format_point(found.point_of(name))}" for name in found.damaged]
+    theory = f" and {len(found.predictions)} predictions" if found.predictions else ""
+    lines.append(f"{len(found.done)} runs{theory} are intact, every byte; {len(found.damaged)} damaged")
+    found.damaged, damaged = [], found.damaged
+    return [*lines, *_left_out(found)], not damaged

@@ -1,7 +1,7 @@
 """Arrays in one checked file: an npz that numpy opens anywhere, with the SHA-256 of its bytes as the archive's comment.
 
-The checksum is compared before anything is parsed. Parsing then believes nothing either: members are stored plainly (no
-bombs), an array's bytes must be as many as its header says, and nothing is unpickled.
+The checksum is compared before anything is parsed. Parsing then trusts nothing either: members are
+stored uncompressed (no bombs), an array's bytes must be as many as its header says, and nothing is unpickled.
 """
 
 import hashlib
@@ -37,20 +37,20 @@ BEGINNING = re.compile(
 
 
 class Damaged(InvalidInput):
-    """A file is there, but is not what was written."""
+    """A file is there, but its bytes are not those that were written."""
 
 
-def pack(arrays: dict[str, np.ndarray], about: dict) -> bytes:
+def dumps(arrays: dict[str, np.ndarray], about: dict) -> bytes:
     """Arrays and a JSON record as bytes. The same content gives the same bytes."""
     members = [(ABOUT, [json.dumps(about).encode()])]
     for name, value in arrays.items():
-        value = plainly(value)
-        members.append((f"{name}.npy", [header(value.dtype.str, value.shape), value.tobytes()]))
-    data = zipped(members) + MARK
+        value = _plain_array(value)
+        members.append((f"{name}.npy", [_header(value.dtype.str, value.shape), value.tobytes()]))
+    data = _zipped(members) + MARK
     return data + hashlib.sha256(data).hexdigest().encode()
 
 
-def zipped(members) -> bytes:
+def _zipped(members) -> bytes:
     """A zip archive of members stored as they are, up to its comment. (The standard library's takes thrice as long.)"""
     body, listing, place = [], [], 0
     for name, pieces in members:
@@ -58,7 +58,7 @@ def zipped(members) -> bytes:
         for piece in pieces:
             crc = zlib.crc32(piece, crc)
         facts = struct.pack("<5H3IH", 20, UTF8, 0, 0, DAY_ONE, crc, size, size, len(label))
-        require(place + size < 1 << 32, "A packed file holds at most 4 GiB; save less often.")
+        require(place + size < 1 << 32, "One run file holds at most 4 GiB: save fewer instants.")
         body += [b"PK\3\4", facts, b"\0\0", label, *pieces]
         listing += [b"PK\1\2", b"\24\0", facts, bytes(12), struct.pack("<I", place), label]
         place += 30 + len(label) + size
@@ -68,14 +68,14 @@ def zipped(members) -> bytes:
 
 
 @lru_cache(1024)
-def header(dtype: str, shape: tuple[int, ...]) -> bytes:
+def _header(dtype: str, shape: tuple[int, ...]) -> bytes:
     """How a .npy file begins."""
     start = io.BytesIO()
     np.lib.format.write_array_header_1_0(start, {"descr": dtype, "fortran_order": False, "shape": shape})
     return start.getvalue()
 
 
-def plainly(value):
+def _plain_array(value):
     """Numbers or text of a fixed width, in the order of rows."""
     value = np.asarray(value, order="C")
     value = value.astype(str) if value.dtype.kind == "O" else value
@@ -84,9 +84,9 @@ def plainly(value):
     return value
 
 
-def unpack(data: bytes, what) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def loads(data: bytes, what) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """The arrays and the record; `what` names the file in a refusal."""
-    if not is_whole(data):
+    if not is_intact(data):
         raise Damaged(f"{what} is damaged: its bytes are not those that were written (checksum differs).")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -98,23 +98,23 @@ def unpack(data: bytes, what) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
             require(all(n.endswith(".npy") for n in names) and len({*names}) == len(names), "odd names")
             about = json.loads(archive.read(ABOUT))
             require(isinstance(about, dict), "its record is not a JSON object")
-            return {n.removesuffix(".npy"): array(archive.read(n)) for n in names}, about
+            return {n.removesuffix(".npy"): _array(archive.read(n)) for n in names}, about
     except BROKEN as error:
-        raise Damaged(f"{what} is not a file of ours ({error}).".replace("\n", " ")) from None
+        raise Damaged(f"{what} is not a file that saddlescope wrote ({error}).".replace("\n", " ")) from None
 
 
-def array(member: bytes) -> np.ndarray:
+def _array(member: bytes) -> np.ndarray:
     """The array of one .npy member, if its length is what its header says."""
     start = 10 + int.from_bytes(member[8:10], "little")
-    shape, order, dtype = parsed(member[:start])
+    shape, order, dtype = _parsed(member[:start])
     count = math.prod(shape)
     require(count * dtype.itemsize == len(member) - start, "an array is not as long as its header says")
     values = np.frombuffer(member, dtype, count, start) if count and dtype.itemsize else np.zeros(count, dtype)
-    require(dtype.kind != "U" or is_text(values), "an array of text is no text")
+    require(dtype.kind != "U" or _is_text(values), "an array of text is no text")
     return values.reshape(shape, order=order).copy()
 
 
-def is_text(values) -> bool:
+def _is_text(values) -> bool:
     """Every code a character, and none after the end of its text."""
     codes = values.view(np.uint32 if values.dtype.isnative else np.dtype(np.uint32).newbyteorder())
     codes = codes.reshape(len(values), -1) if codes.size else codes.reshape(0, 1)
@@ -123,7 +123,7 @@ def is_text(values) -> bool:
 
 
 @lru_cache(1024)
-def parsed(start: bytes):
+def _parsed(start: bytes):
     """Shape, order and kind of number, as the beginning of a .npy file says."""
     found = BEGINNING.fullmatch(start)
     if not found:
@@ -132,17 +132,18 @@ def parsed(start: bytes):
     return shape, "F" if found[2] == b"True" else "C", np.dtype(found[1].decode())
 
 
-def is_whole(data: bytes) -> bool:
+def is_intact(data: bytes) -> bool:
     """Whether the bytes are those that were written."""
     body, digest = data[:-DIGITS], data[-DIGITS:]
     return body.endswith(MARK) and hashlib.sha256(body).hexdigest().encode() == digest
 
 
 def write_checked(path, arrays, about, flush=True):
+    """Write arrays and their record to one file, complete or not at all."""
     with write_atomically(path, flush=flush) as file:
-        file.write(pack(arrays, about))
+        file.write(dumps(arrays, about))
 
 
 def read_checked(path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """What is in a file; an error of the disk is not taken for damage."""
-    return unpack(Path(path).read_bytes(), path)
+    """The arrays and the record of a file. An error of the disk is raised as such: it is not damage."""
+    return loads(Path(path).read_bytes(), path)

@@ -2,10 +2,13 @@
 
     results.nc      measured and predicted, as two groups; opens with plain xarray
     verdicts.json   the claims with their verdicts, and where they come from
+    runs.csv        one row per run, with its stages
     figure.png, figure.pdf, index.html
     manifest.json   the SHA-256 of each, written last: a folder without it is not finished
+    runs/, plans/, failed/ …   the runs behind it, one file each (see sweeps/folder.py)
 
-Every file appears whole or not at all. Loading executes nothing and trusts nothing: a file that does not match its
+Results need no runs beside them: a folder without runs/ is read, judged and shown as well.
+Every file appears complete or not at all. Loading executes nothing and trusts nothing: a file that does not match its
 checksum is refused by name.
 """
 
@@ -24,6 +27,7 @@ from saddlescope.storage.netcdf import Group, netcdf_file, read_netcdf
 from saddlescope.storage.provenance import provenance
 
 RESULTS, VERDICTS, MANIFEST = "results.nc", "verdicts.json", "manifest.json"
+GROWING = ("journal.jsonl", "locks")  # of the runs beside the result; a later sweep adds to them
 
 
 def save_results(path, results: Results, **about):
@@ -42,31 +46,32 @@ def save_results(path, results: Results, **about):
 
 def load_results(path) -> Results:
     """Results from a file or its folder, checked against the folder's manifest where there is one."""
-    path, groups = read(path)
+    path, groups = _read(path)
     for name in ("measured", "predicted"):
-        whole = name in groups and "run" in groups[name].sizes
-        require(whole, f"{path} is not a whole result of ours (no group {name!r}): run the experiment again.")
+        complete = name in groups and "run" in groups[name].sizes
+        require(complete, f"{path} is not a complete result (no group {name!r}): run the experiment again.")
     return Results(groups["measured"], groups["predicted"])
 
 
 def attributes(path) -> dict:
     """Key, title, versions, commit, times of a stored result."""
-    return dict(read(path)[1][""].attrs)
+    return dict(_read(path)[1][""].attrs)
 
 
-def read(path):
+def _read(path):
     """The groups of a checked file."""
     path = results_file(path)
-    check(path)
+    check_file(path)
     return path, read_netcdf(path, ours=True)
 
 
 def folder_of(out, key, scale) -> Path:
-    """Where a run of an experiment is kept: full runs and quick ones do not overwrite each other."""
+    """Where an experiment is kept. Full and quick runs have different folders, so that neither overwrites the other."""
     return Path(out) / (key if scale == "full" else f"{key}.{scale}")
 
 
 def make_folder(folder):
+    """Make a folder for results, or say why it cannot be made."""
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
@@ -78,10 +83,12 @@ def make_folder(folder):
 
 
 def is_sealed(folder) -> bool:
+    """Whether a result is finished."""
     return (Path(folder) / MANIFEST).is_file()
 
 
 def refuse_unfinished(folder):
+    """Refuse a folder whose last command was stopped."""
     require(
         is_sealed(folder),
         f"{folder} is not a finished result (it has no {MANIFEST}): `saddlescope judge {folder}` finishes one that has "
@@ -90,6 +97,7 @@ def refuse_unfinished(folder):
 
 
 def results_file(path) -> Path:
+    """The results.nc of a folder, or the file itself."""
     path = Path(path)
     path = path / RESULTS if path.is_dir() else path
     require(path.is_file(), f"There is no file {path}: give a results.nc, or the folder that `run` wrote.")
@@ -97,47 +105,69 @@ def results_file(path) -> Path:
 
 
 def save_verdicts(path, verdicts, **about):
+    """Write verdicts as JSON, with `about` and what made them."""
     record = about | provenance() | {"claims": [asdict(v) for v in verdicts]}
     write_bytes(path, json.dumps(record, indent=1, ensure_ascii=False).encode())
 
 
 def load_verdicts(path) -> tuple[tuple[Verdict, ...], dict]:
     """The verdicts and what is said about them."""
-    check(Path(path))
+    check_file(Path(path))
     try:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
         verdicts = tuple(map(Verdict.from_json, record.pop("claims")))
         require(all(isinstance(v.holds, bool) for v in verdicts), "a verdict is neither true nor false")
         return verdicts, record
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise InvalidInput(f"{path} does not hold verdicts of ours ({error}): run the experiment again.") from None
+        raise InvalidInput(f"{path} does not hold verdicts ({error}): run the experiment again.") from None
 
 
 def seal(folder):
-    """Write the checksums of all files of a folder: it is finished."""
-    files = sorted(f for f in Path(folder).iterdir() if f.is_file() and f.name != MANIFEST and f.name[0] != ".")
-    write_bytes(Path(folder) / MANIFEST, json.dumps({f.name: sha256(f) for f in files}, indent=1).encode())
+    """Write the checksums of all files of a result: it is finished."""
+    files = sorted(f for f in Path(folder).iterdir() if f.is_file() and f.name[0] != ".")
+    sums = {f.name: _sha256(f) for f in files if f.name not in (MANIFEST, *GROWING)}
+    write_bytes(Path(folder) / MANIFEST, json.dumps(sums, indent=1).encode())
 
 
 def unseal(folder):
-    """Before a folder is written again: until it is sealed anew, it is unfinished."""
+    """Mark a folder as unfinished, before it is written again."""
     (Path(folder) / MANIFEST).unlink(missing_ok=True)
 
 
-def check(path):
+def damaged_files(folder) -> list[str]:
+    """A sentence for every file of a finished result that is not as it was written; none where there is no result."""
+    found = []
+    for name in _manifest(Path(folder)) if is_sealed(folder) else ():
+        path = Path(folder) / Path(name).name  # a manifest must not lead out of its folder
+        try:
+            check_file(path)
+        except FileNotFoundError:
+            found.append(f"{path} is gone: `saddlescope judge {folder}` writes it again.")
+        except InvalidInput as error:
+            found.append(str(error))
+    return found
+
+
+def check_file(path: Path):
     """Refuse a file that is not the one its folder's manifest names."""
-    manifest = path.parent / MANIFEST
-    if not manifest.is_file():
+    if not is_sealed(path.parent):
         return
-    try:
-        expected = json.loads(manifest.read_text(encoding="utf-8")).get(path.name)
-    except (ValueError, AttributeError, RecursionError):
-        raise InvalidInput(f"{manifest} is damaged, so nothing in its folder can be trusted: run again.") from None
+    expected = _manifest(path.parent).get(path.name)
     require(
-        expected in (None, sha256(path)),
+        expected in (None, _sha256(path)),
         f"{path} is damaged: its bytes are not those that were written (checksum differs). Run the experiment again.",
     )
 
 
-def sha256(path):
+def _manifest(folder: Path) -> dict:
+    manifest = folder / MANIFEST
+    try:
+        found = json.loads(manifest.read_text(encoding="utf-8"))
+        require(isinstance(found, dict), "not a table of checksums")
+    except (ValueError, RecursionError):
+        raise InvalidInput(f"{manifest} is damaged, so nothing in its folder can be trusted: run again.") from None
+    return found
+
+
+def _sha256(path):
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()

@@ -1,61 +1,55 @@
-"""Axes as a person writes them, `seed=0..4`, `lr=0.1,0.01`, `target=diagonal`, and the points they span."""
+"""Points of a sweep: made from axes in Python, or from axes as a person types them.
 
+Typed axes look like `seed=0..4`, `lr=0.1,0.01` or `target=diagonal`.
+"""
+
+import itertools
 import re
-from collections.abc import Iterable
-from itertools import product
+from collections.abc import Iterable, Sequence
 
 from saddlescope.errors import require
 
 MANY = 2_000_000  # points of one sweep
+SHOWN = 20  # values that a message lists
 
 
 def grid(**axes) -> list[dict]:
-    """All combinations, the last axis running fastest: grid(lr=(0.1, 0.01), seed=range(3))."""
-    axes = checked(axes)
+    """All combinations; the last axis changes fastest: grid(lr=(0.1, 0.01), seed=range(3))."""
+    axes = _checked(axes)
     count = 1
     for values in axes.values():
         count *= len(values)
     require(count <= MANY, f"This grid has {count:,} points; a sweep has at most {MANY:,}: split it.")
-    return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+    return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
 
 
 def zipped(**axes) -> list[dict]:
     """The axes side by side: zipped(samples=(256, 512), batch=(4, 8)) has two points."""
-    axes = checked(axes)
+    axes = _checked(axes)
     lengths = {name: len(values) for name, values in axes.items()}
     require(len(set(lengths.values())) < 2, f"Zipped axes must be equally long; got {lengths}.")
     return [dict(zip(axes, values, strict=True)) for values in zip(*axes.values(), strict=True)]
 
 
-def crossed(*lists) -> list[dict]:
-    """Every point of one list with every point of the others: crossed(zipped(…), grid(seed=range(5)))."""
-    points = [{}]
+def product(*lists: Sequence[dict]) -> list[dict]:
+    """Every point of one list with every point of the others: product(zipped(…), grid(seed=range(5)))."""
+    points: list[dict] = [{}]
     for more in lists:
         require(len(points) * len(more) <= MANY, f"A sweep has at most {MANY:,} points: split it.")
-        clash = {a for p in points[:1] for a in p} & {a for p in more[:1] for a in p}
-        require(not clash, f"The axis {', '.join(sorted(clash))} is given twice.")
+        twice = {a for p in points[:1] for a in p} & {a for p in more[:1] for a in p}
+        require(not twice, f"The axis {', '.join(sorted(twice))} is given twice.")
         points = [a | b for a in points for b in more]
     return points
 
 
-def checked(axes) -> dict:
-    """Tuples of values, none of them twice."""
-    for name, values in axes.items():
-        listed = isinstance(values, Iterable) and not isinstance(values, str)
-        require(listed, f"The axis {name!r} needs a list of values, such as ({values!r},).")
-    axes = {name: tuple(values) for name, values in axes.items()}
-    for name, values in axes.items():
-        require(len({repr(v) for v in values}) == len(values), f"The axis {name!r} has a value twice: {shown(values)}.")
-    return axes
+def format_point(point: dict) -> str:
+    """`lr = 0.1, seed = 3`, for messages."""
+    return ", ".join(f"{name} = {value}" for name, value in point.items()) or "this point"
 
 
-def shown(values):
-    text = ", ".join(map(str, values[:20]))
-    return text + (", …" if len(values) > 20 else "")
-
-
-def parse_axes(texts, seeds=None) -> dict:
-    axes = {}
+def parse_axes(texts: Iterable[str], seeds: int | None = None) -> dict[str, tuple]:
+    """The axes of `--axis name=values` options; `seeds` adds the axis seed = 0 … seeds - 1."""
+    axes: dict[str, tuple] = {}
     for text in texts:
         name, sign, values = text.partition("=")
         require(
@@ -71,16 +65,33 @@ def parse_axes(texts, seeds=None) -> dict:
     return axes
 
 
-def parse_values(text) -> tuple:
+def parse_values(text: str) -> tuple:
     """Values between commas: `1e-2,1e-3`, `0..9`, `uniform,gaussian`."""
     values: list = []
     for part in text.split(","):
-        values += parse_part(part.strip(), text)
+        values += _parse_part(part.strip(), text)
         require(len(values) <= MANY, f"An axis has at most {MANY:,} values.")
     return tuple(values)
 
 
-def parse_part(part, text):
+def _checked(axes) -> dict[str, tuple]:
+    """Tuples of values, none of them twice."""
+    for name, values in axes.items():
+        listed = isinstance(values, Iterable) and not isinstance(values, str)
+        require(listed, f"The axis {name!r} needs a list of values, such as ({values!r},).")
+    axes = {name: tuple(values) for name, values in axes.items()}
+    for name, values in axes.items():
+        # By repr: values need not be hashable, and 1 and 1.0 are different settings.
+        once = len({repr(v) for v in values}) == len(values)
+        require(once, f"The axis {name!r} has a value twice: {_format_values(values)}.")
+    return axes
+
+
+def _format_values(values) -> str:
+    return ", ".join(map(str, values[:SHOWN])) + (", …" if len(values) > SHOWN else "")
+
+
+def _parse_part(part, text):
     """A number, a name, or a range with both ends: `0..4`."""
     require(part, f"A value is missing between the commas of {text!r}.")
     if span := re.fullmatch(r"([0-9]{1,18})\.\.([0-9]{1,18})", part):
@@ -96,7 +107,3 @@ def parse_part(part, text):
         except ValueError:
             pass
     return [part]
-
-
-def spelled(point) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in point.items()) or "this point"

@@ -1,5 +1,7 @@
 """A Dask cluster as an Executor: one API from two processes on this machine to Slurm and Kubernetes."""
 
+from collections.abc import Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager
 
 from saddlescope.errors import InvalidInput
@@ -8,14 +10,14 @@ WAIT = 30  # seconds for the scheduler, and for its first worker
 
 
 @contextmanager
-def cluster_executor(address):
+def cluster_executor(address: str) -> Iterator[Executor]:
     """The executor of the cluster at this address, once it has a worker. Its workers must see the sweep's folder."""
     try:
         from distributed import Client
     except ImportError:
         raise InvalidInput("A cluster needs Dask: pip install 'saddlescope[cluster]'.") from None
     try:
-        client = Client(address, timeout=WAIT, set_as_default=False)
+        client = Client(address, timeout=WAIT, set_as_default=False)  # the user may have another client
     except (OSError, ValueError, TypeError) as error:
         raise InvalidInput(
             f"No Dask scheduler answers at {address} ({error}); start one with `dask scheduler`."

@@ -1,120 +1,166 @@
-"""The folder of a sweep. Nothing in it is ever half written; everything in it can be copied into another such folder.
+"""The folder of runs that `sweep` and `run` share. Everything in it can be copied into another such folder.
 
-runs/a/abcd….npz      one shard a run, named by what determines its bits; done is what is here and whole
+runs/a/abcd….npz      one file per run, named by what determines its bits; a run is done if its file is here
 partial/abcd….npz     the last checkpoint of a run under way
 failed/abcd….json     why a run failed
 plans/1234….json      what was asked for: points and names, by the hash of their own bytes
 status/HOST-PID.json  how far a sweep is, kept up to date
 journal.jsonl         what happened when
-locks                 which run somebody is at, a byte each
+locks                 which run a process is at, one byte per run
+
+`run` writes results.nc, verdicts.json, the figure and the page beside them.
 """
 
 import contextlib
+import errno
 import json
 import os
 import re
 import socket
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import xarray as xr
 
 from saddlescope.errors import InvalidInput
 from saddlescope.results import Columns
 from saddlescope.storage.checked_npz import Damaged, read_checked, write_checked
-from saddlescope.storage.files import PART, write_atomically
-from saddlescope.storage.run_file import columns, decoded, encoded
-from saddlescope.sweeps.locks import holding, opened
+from saddlescope.storage.files import PART, open_descriptor, write_atomically
+from saddlescope.storage.run_file import to_arrays, to_columns, to_dataset
+
+try:
+    import fcntl
+except ImportError:  # Windows: two sweeps in one folder may then do a run twice, to the same bits
+    fcntl = None
 
 NAME = re.compile(r"[0-9a-f]{20}-[0-9a-z]{1,8}-v\d+")
 HOST = socket.gethostname()
-OLD = 3600  # seconds after which a half-written file is nobody's
+OLD = 3600  # seconds after which a half-written file belongs to no living process
 
 
 class Folder:
-    """`lasting=False` is for a place that goes with the process: nothing is flushed, and no run is begun twice."""
+    """The folder of a sweep, or of an experiment that was run.
 
-    def __init__(self, root, lasting=True):
-        self.root, self.lasting = Path(root), lasting
+    **Arguments:**
 
-    # ---- Shards ----
+    - `root`: its path. Nothing is made before something is written.
+    - `durable`: whether files are flushed to disk and long runs keep checkpoints. False is for a
+      scratch folder that is deleted when the call ends.
+    """
 
-    def shard(self, name) -> Path:
-        if not isinstance(name, str) or not NAME.fullmatch(name):  # a name from a file must not lead elsewhere
+    def __init__(self, root, durable: bool = True):
+        self.root, self.durable = Path(root), durable
+
+    # ---- Finished runs ----
+
+    def run_file(self, name: str) -> Path:
+        """Where the run of this name is, or will be."""
+        # A name may come from a file that somebody sent: it must not lead out of the folder.
+        if not isinstance(name, str) or not NAME.fullmatch(name):
             raise InvalidInput(f"A run has no such name: {str(name)[:60]!r}.")
         return Path(f"{self.root}/runs/{name[0]}/{name}.npz")
 
-    def write(self, name, run: xr.Dataset, point):
-        arrays, about = encoded(run, name=name, point={k: plain(v) for k, v in point.items()})
-        write_checked(self.shard(name), arrays, about, self.lasting)
+    def write(self, name: str, run: xr.Dataset, point: dict):
+        """Store a finished run, with its point."""
+        arrays, about = to_arrays(run, name=name, point={k: plain(v) for k, v in point.items()})
+        write_checked(self.run_file(name), arrays, about, self.durable)
 
-    def read(self, name) -> xr.Dataset:
-        path = self.shard(name)
-        return decoded(self.packed(name), path)
+    def read(self, name: str) -> xr.Dataset:
+        """A finished run as a dataset, every byte checked."""
+        return to_dataset(self.read_arrays(name), self.run_file(name))
 
-    def columns(self, name) -> tuple[Columns, dict]:
-        packed = self.packed(name)
-        return columns(packed, self.shard(name)), packed[1]
+    def columns(self, name: str) -> tuple[Columns, dict]:
+        """A finished run as plain arrays, which is faster to make than a dataset; and its record."""
+        stored = self.read_arrays(name)
+        return to_columns(stored, self.run_file(name)), stored[1]
 
-    def packed(self, name):
-        path = self.shard(name)
+    def read_arrays(self, name: str) -> tuple[dict[str, np.ndarray], dict]:
+        """The arrays and the record of a run file, every byte checked."""
+        path = self.run_file(name)
         arrays, about = read_checked(path)
-        if about.get("name") != name:
+        if about.get("name") != name:  # an intact file under a wrong name would be another run's numbers
             raise Damaged(f"{path} holds another run than its name says.")
         return arrays, about
 
-    def has(self, name) -> bool:
-        return os.path.isfile(self.shard(name))
+    def has(self, name: str) -> bool:
+        """Whether there is a file of this run, intact or not."""
+        return os.path.isfile(self.run_file(name))
 
     def names(self) -> set[str]:
-        """All shards that are there, whole or not."""
-        return {f[:-4] for _, f in self.shard_files() if NAME.fullmatch(f[:-4])}
+        """The names of all run files, intact or not."""
+        return {file.name[:-4] for file in self._run_files()}
 
-    def shard_files(self) -> Iterator[tuple[Path, str]]:
+    def versions(self) -> dict[str, int]:
+        """Name → time of writing of every run file: what differs between two calls was run between them."""
+        found = {}
+        for file in self._run_files():
+            with contextlib.suppress(FileNotFoundError):  # another sweep has just moved a damaged one away
+                found[file.name[:-4]] = file.stat().st_mtime_ns
+        return found
+
+    def _run_files(self) -> Iterator[os.DirEntry]:
         for part in sorted((self.root / "runs").glob("[0-9a-f]")):
-            for file in os.scandir(part):
-                if file.name.endswith(".npz") and file.name[0] != "." and file.is_file(follow_symlinks=False):
-                    yield part, file.name
+            with os.scandir(part) as files:
+                for file in files:
+                    good = file.name.endswith(".npz") and NAME.fullmatch(file.name[:-4])
+                    if good and file.is_file(follow_symlinks=False):
+                        yield file
 
-    def is_whole(self, name) -> bool:
-        """Every byte as it was written, under the name it was written for. An error of the disk is not damage."""
+    def is_intact(self, name: str) -> bool:
+        """Whether every byte is as it was written. An error of the disk is not damage, and is raised."""
         try:
             return bool(self.columns(name))
         except (FileNotFoundError, Damaged):
             return False
 
-    def set_aside(self, name) -> bool:
-        """Keep a damaged shard under another name, so that the run is done again. Not while another is at that run."""
+    def quarantine(self, name: str) -> bool:
+        """Keep a damaged file under another name, so that its run is done again; whether that was done."""
         with self.lock(name) as ours:
-            if not ours or self.is_whole(name):
+            # Another process may have written the run again since it was found damaged.
+            if not ours or self.is_intact(name):
                 return False
             with contextlib.suppress(FileNotFoundError):
-                os.replace(self.shard(name), self.shard(name).with_suffix(".damaged"))
+                os.replace(self.run_file(name), self.run_file(name).with_suffix(".damaged"))
             return True
+
+    def forget(self, name: str):
+        """Delete a run with its checkpoint and failure, so that it is done again from its start."""
+        with self.lock(name):
+            for path in (self.run_file(name), self.partial(name), self._failure_file(name)):
+                path.unlink(missing_ok=True)
 
     # ---- Runs under way ----
 
-    def partial(self, name) -> Path:
-        self.shard(name)
+    def partial(self, name: str) -> Path:
+        """Where the checkpoint of a run under way is kept."""
+        self.run_file(name)  # refuses a name that is none
         return Path(f"{self.root}/partial/{name}.npz")
 
-    def lock(self, name):
-        """Whether this run is ours to do. The lock ends with the process that holds it, however that ends."""
-        return holding(str(self.root), name)
+    def lock(self, name: str):
+        """`with folder.lock(name) as ours`: whether this process may do the run now.
+
+        The lock ends with the process that holds it, however that process ends.
+        """
+        return _holding(str(self.root), name)
 
     # ---- Failures, journal, old files ----
 
-    def failure_file(self, name) -> Path:
-        return self.root / "failed" / f"{self.shard(name).stem}.json"
+    def _failure_file(self, name) -> Path:
+        return self.root / "failed" / f"{self.run_file(name).stem}.json"
 
-    def record_failure(self, name, point, reason, details=""):
-        facts = {"name": name, "point": {k: plain(v) for k, v in point.items()}, "reason": reason,
-                 "details": details, "host": HOST, "time": now()}  # fmt: skip
-        with write_atomically(self.failure_file(name), flush=self.lasting) as file:
-            file.write(json.dumps(facts, indent=1).encode())
+    def record_failure(self, name: str, point: dict, reason: str, details: str = ""):
+        """Keep why a run failed; `details` is the traceback."""
+        where = {k: plain(v) for k, v in point.items()}
+        facts = {"name": name, "point": where, "reason": reason, "details": details}
+        with write_atomically(self._failure_file(name), flush=self.durable) as file:
+            file.write(json.dumps(facts | {"host": HOST, "time": now()}, indent=1).encode())
 
     def failures(self) -> dict[str, dict]:
+        """Name → what is known of every run that failed."""
         found = {}
         for path in sorted((self.root / "failed").glob("*.json")):
             facts = read_json(path)
@@ -122,21 +168,23 @@ class Folder:
                 found[path.stem] = facts | {"reason": str(facts.get("reason", "?")).replace("\n", " ")}
         return found
 
-    def forget_failure(self, name):
+    def forget_failure(self, name: str):
+        """The run is done, or is to be tried again."""
         with contextlib.suppress(FileNotFoundError):
             os.unlink(f"{self.root}/failed/{name}.json")
 
-    def note(self, event, **facts):
-        """One line in the journal. It is a diary, not a ledger: a full disk must not stop a run for it."""
-        line = json.dumps({"time": now(), "event": event, "host": HOST, "pid": os.getpid(), **facts})
+    def note(self, event: str, **facts):
+        """Add one line to the journal. Nothing depends on it: a full disk must not stop a run for it."""
+        facts = {"time": now(), "event": event, "host": HOST, "pid": os.getpid()} | facts
         with contextlib.suppress(OSError):
-            descriptor = opened(f"{self.root}/journal.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-            try:
-                os.write(descriptor, line.encode() + b"\n")  # one call, so that lines of several sweeps do not mix
+            journal = f"{self.root}/journal.jsonl"
+            descriptor = open_descriptor(journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+            try:  # in one call, so that lines of several sweeps do not mix
+                os.write(descriptor, json.dumps(facts).encode() + b"\n")
             finally:
                 os.close(descriptor)
 
-    def sweep_up(self):
+    def remove_stale(self):
         """Remove what killed processes left: half-written files older than an hour."""
         for pattern in (f"runs/*/.*{PART}", f"*/.*{PART}", f".*{PART}"):
             for path in self.root.glob(pattern):
@@ -145,9 +193,67 @@ class Folder:
                         path.unlink()
 
 
+# ---- Locks: one byte of the file `locks` for each run, locked by the process that does it ----
+
+# A lock of a file belongs to a process, not to a thread: what this process holds is also kept here.
+_lock_files: dict[str, int] = {}
+_held: set[tuple[str, str]] = set()
+_guard = threading.Lock()
+
+
+@contextmanager
+def _holding(root, name):
+    key = root, name
+    with _guard:
+        ours = key not in _held and _take_lock(root, name)
+        if ours:
+            _held.add(key)
+    try:
+        yield ours
+    finally:
+        if ours:
+            with _guard:
+                _held.discard(key)
+                _leave_lock(root, name)
+
+
+def _take_lock(root, name) -> bool:
+    if fcntl is None:
+        return True
+    try:
+        fcntl.lockf(_lock_file(root), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, int(name[:15], 16))
+    except OSError as error:  # where a file system has no locks, every run is ours
+        return error.errno not in (errno.EACCES, errno.EAGAIN)
+    return True
+
+
+def _leave_lock(root, name):
+    if fcntl is not None:
+        with contextlib.suppress(OSError):
+            fcntl.lockf(_lock_file(root), fcntl.LOCK_UN, 1, int(name[:15], 16))
+
+
+def _lock_file(root) -> int:
+    """The descriptor stays open: closing it would drop all locks of this process on that file."""
+    known = _lock_files.get(root)
+    if known is None or not os.fstat(known).st_nlink:  # no link: the folder was deleted and made again
+        _lock_files[root] = open_descriptor(f"{root}/locks", os.O_RDWR | os.O_CREAT)
+    return _lock_files[root]
+
+
+# ---- JSON ----
+
+
+def is_prediction(name: str) -> bool:
+    """Whether a stored run is what theory predicts, not a training or a measurement."""
+    return name.split("-")[1:2] == ["p"]
+
+
 def plain(value):
-    """A point's value as JSON can say it."""
-    return value if isinstance(value, bool | int | float | str | None) else getattr(value, "item", lambda: str(value))()
+    """A point's value as JSON can hold it."""
+    if isinstance(value, bool | int | float | str | None):
+        return value
+    return getattr(value, "item", lambda: str(value))()
 
 
 def read_json(path):
@@ -159,4 +265,5 @@ def read_json(path):
 
 
 def now() -> str:
+    """The time as files and journals write it."""
     return time.strftime("%Y-%m-%dT%H:%M:%S%z")

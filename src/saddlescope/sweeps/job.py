@@ -18,7 +18,7 @@ from saddlescope.observables.observable import Observable
 from saddlescope.results import named
 from saddlescope.serialization.to_json import code_identity, content_hash, storable
 from saddlescope.setting import Setting
-from saddlescope.sweeps.axes import spelled
+from saddlescope.sweeps.axes import format_point
 from saddlescope.sweeps.cost import work
 from saddlescope.theory.prediction import Prediction
 from saddlescope.training import SaveAt, train
@@ -172,7 +172,7 @@ def at(function, **point):
         wrong = next((axis for axis, value in point.items() if value == error.args[0]), None)
         about = f"{error.args[0]!r} is no {wrong}" if wrong else f"{error.args[0]!r} is not known"
         raise InvalidInput(
-            f"Nothing can be run at {spelled(point)}: {about}; `saddlescope show` names the values."
+            f"Nothing can be run at {format_point(point)}: {about}; `saddlescope show` names the values."
         ) from error
     except (TypeError, ValueError, AttributeError) as error:
-        raise InvalidInput(f"Nothing can be run at {spelled(point)} ({reason_of(error).rstrip('.')}).") from error
+        raise InvalidInput(f"Nothing can be run at {format_point(point)} ({reason_of(error).rstrip('.')}).") from error

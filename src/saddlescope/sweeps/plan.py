@@ -1,9 +1,9 @@
-"""What a sweep is asked to do: its points, and the job and name of each; kept in its folder for whoever looks later."""
+"""What a sweep is asked to do: its points, and the job and name of each. The folder keeps a copy of it."""
 
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,58 +13,66 @@ from saddlescope.progress import Progress
 from saddlescope.results import WORD
 from saddlescope.storage.files import write_atomically
 from saddlescope.storage.run_file import is_text
-from saddlescope.sweeps.axes import spelled
+from saddlescope.sweeps.axes import format_point
 from saddlescope.sweeps.folder import NAME, Folder, plain, read_json
 
-KEPT = 5000  # jobs kept from the survey
 if TYPE_CHECKING:
     from saddlescope.sweeps.job import Job
+
+MOST_JOBS = 5000  # jobs kept in memory between planning and running
 
 
 @dataclass(frozen=True)
 class Plan:
-    """`job` makes a point's job. Only the jobs of a small sweep are kept: memory is not to grow with the sweep."""
+    """The points of a sweep, and how to make the job of each.
+
+    **Arguments:**
+
+    - `title`: what the progress bar says.
+    - `points`: one dictionary of axis values per run.
+    - `job`: makes the job of a point.
+    """
 
     title: str
     points: Sequence[dict]
     job: "Callable[[dict], Job]"
+    # Only the first jobs are kept: memory must not grow with the sweep. The others are made twice.
+    _jobs: "dict[str, Job]" = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
-    def surveyed(self) -> list[tuple[str, float]]:
-        """Name and work of every point. Each job is made once, so that a bad point is refused before the first run."""
+    def names_and_costs(self) -> list[tuple[str, float]]:
+        """Name and cost of every point. A point that cannot be run is refused here, before the first run."""
         found = []
         with Progress("planning", len(self.points)) as bar:
             for i, point in enumerate(self.points):
-                job, name, work = self.look_at(point)
-                found.append((name, work))
-                if i < KEPT:
-                    self.kept[name] = job
+                job, name, cost = self._inspect(point)
+                found.append((name, cost))
+                if i < MOST_JOBS:
+                    self._jobs[name] = job
                 bar(i + 1)
         return found
 
-    def look_at(self, point):
+    @property
+    def names(self) -> list[str]:
+        """The names of all runs, in the order of the points."""
+        return [name for name, _ in self.names_and_costs]
+
+    def job_for(self, name: str, point: dict) -> "Job":
+        """The job of a point, to be run now; it is not kept any longer."""
+        return self._jobs.pop(name, None) or self.job(point)
+
+    def _inspect(self, point):
         try:
             job = self.job(point)
             return job, job.name, job.work
         except InvalidInput:
             raise
         except (ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
-            raise InvalidInput(f"Nothing can be run at {spelled(point)} ({type(error).__name__}: {error}).") from None
-
-    @cached_property
-    def kept(self) -> "dict[str, Job]":
-        return {}
-
-    def take(self, name, point) -> "Job":
-        """A point's job, to be done now."""
-        return self.kept.pop(name, None) or self.job(point)
-
-    @property
-    def names(self) -> list[str]:
-        return [name for name, _ in self.surveyed]
+            reason = f"{type(error).__name__}: {error}"
+            raise InvalidInput(f"Nothing can be run at {format_point(point)} ({reason}).") from None
 
 
-def keep_plan(folder: Folder, plan: Plan) -> str:
+def save_plan(folder: Folder, plan: Plan) -> str:
     """Write the plan into the folder; its path there."""
     axes = list({axis: None for point in plan.points for axis in point})
     columns = {axis: [plain(point.get(axis)) for point in plan.points] for axis in axes}
@@ -72,25 +80,18 @@ def keep_plan(folder: Folder, plan: Plan) -> str:
     place = f"plans/{hashlib.sha256(data).hexdigest()[:20]}.json"
     path = folder.root / place
     if not path.is_file() or path.read_bytes() != data:
-        with write_atomically(folder.root / place, flush=folder.lasting) as file:
+        with write_atomically(path, flush=folder.durable) as file:
             file.write(data)
     return place
 
 
-def planned(folder: Folder) -> dict[str, dict]:
+def planned_points(folder: Folder) -> dict[str, dict]:
     """Name → point of every run that was ever asked for in this folder."""
     found: dict[str, dict] = {}
     for path in sorted((folder.root / "plans").glob("*.json")):
         for name, point in read_plan(path):
             found[name] = found.get(name, {}) | point
     return found
-
-
-def is_value(value) -> bool:
-    """Whether an axis can have it: text, a number that an array holds, true, false or nothing."""
-    if isinstance(value, str):
-        return is_text(value)
-    return value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**63)
 
 
 def read_plan(path: Path) -> list[tuple[str, dict]]:
@@ -105,7 +106,15 @@ def read_plan(path: Path) -> list[tuple[str, dict]]:
     names, axes = (data.get(key) if isinstance(data, dict) else None for key in ("names", "axes"))
     if not isinstance(names, list) or not isinstance(axes, dict):
         raise InvalidInput(damaged)
-    lists = all(isinstance(values, list) and len(values) == len(names) for values in axes.values())
-    lists = lists and all(WORD.fullmatch(axis) and all(map(is_value, values)) for axis, values in axes.items())
-    require(lists and all(isinstance(n, str) and NAME.fullmatch(n) for n in names), damaged)
+    # A checksum proves that the file was not changed by accident, not that it is harmless.
+    good = all(isinstance(values, list) and len(values) == len(names) for values in axes.values())
+    good = good and all(WORD.fullmatch(a) and all(map(_is_value, values)) for a, values in axes.items())
+    require(good and all(isinstance(n, str) and NAME.fullmatch(n) for n in names), damaged)
     return [(name, {axis: values[i] for axis, values in axes.items()}) for i, name in enumerate(names)]
+
+
+def _is_value(value) -> bool:
+    """Whether an axis can have it: text, a number that an array holds, true, false or nothing."""
+    if isinstance(value, str):
+        return is_text(value)
+    return value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**63)

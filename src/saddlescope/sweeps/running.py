@@ -12,12 +12,12 @@ from saddlescope.errors import InvalidInput, require, require_kind
 from saddlescope.observables.observable import Observable
 from saddlescope.results import RAGGED, WORD, collect
 from saddlescope.setting import Setting
-from saddlescope.sweeps.axes import spelled
+from saddlescope.sweeps.axes import format_point
 from saddlescope.sweeps.folder import Folder
 from saddlescope.sweeps.job import TrainJob, at
 from saddlescope.sweeps.plan import Plan
 from saddlescope.sweeps.pool import Workers
-from saddlescope.sweeps.scheduler import SerialExecutor, Tally, conduct
+from saddlescope.sweeps.scheduler import Scheduler, Tally
 from saddlescope.training import SaveAt
 
 NAMES = {*RAGGED, "run", "loss", "learning_rate", "step_loss", "finite", "length", "saved_length", "event_length"}
@@ -55,7 +55,7 @@ def make_executor(workers: int, plan: Plan):
     count = isinstance(workers, int) and workers >= 1
     require(count, f"`workers` must be a positive number of processes, got {workers!r}.")
     if min(workers, len(plan.points)) == 1:
-        yield SerialExecutor()
+        yield None
         return
     with processes(min(workers, len(plan.points))) as pool:
         yield pool
@@ -79,7 +79,7 @@ def run_plan(plan: Plan, folder=None, executor: Executor | None = None, quiet=Fa
             check_storable(plan)
             for name in place.failures().keys() & set(plan.names):  # a call that needs every run tries again
                 place.forget_failure(name)
-        refuse_failures(conduct(plan, place, executor or SerialExecutor(), quiet=quiet))
+        refuse_failures(Scheduler(plan, place, executor, quiet=quiet).loop())
         return [place.read(name) for name in plan.names]
 
 
@@ -90,7 +90,7 @@ def kept(folder):
         yield Folder(os.path.abspath(folder))
         return
     with tempfile.TemporaryDirectory(prefix="saddlescope-") as scratch:
-        yield Folder(scratch, lasting=False)
+        yield Folder(scratch, durable=False)
 
 
 def check_axes(plan: Plan):
@@ -113,5 +113,5 @@ def refuse_failures(tally: Tally):
     if tally.failed:
         point, reason = next(iter(tally.failed.values()))
         raise InvalidInput(
-            f"{len(tally.failed)} of {tally.asked} runs failed; the first, at {spelled(point)}: {reason}"
+            f"{len(tally.failed)} of {tally.asked} runs failed; the first, at {format_point(point)}: {reason}"
         )

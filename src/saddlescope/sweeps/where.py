@@ -19,7 +19,7 @@ ARITHMETIC = {
 LONGEST = 1000  # characters
 
 
-def only(points: list[dict], text: str) -> list[dict]:
+def filter_points(points: list[dict], text: str) -> list[dict]:
     """The points for which the expression is true."""
     require(len(text) <= LONGEST, f"A filter has at most {LONGEST} characters, got {len(text)}.")
     try:
@@ -27,41 +27,41 @@ def only(points: list[dict], text: str) -> list[dict]:
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise InvalidInput(f"A filter reads like `factor == 1 and bs <= 4`; got {text!r}.") from None
     try:
-        return [point for point in points if value(tree, point, text)]
+        return [point for point in points if _value(tree, point, text)]
     except (TypeError, ZeroDivisionError, OverflowError, RecursionError) as error:
-        raise InvalidInput(f"The filter {text!r} cannot be judged at every point ({error}).") from None
+        raise InvalidInput(f"The filter {text!r} cannot be evaluated at every point ({error}).") from None
 
 
-def value(node, point, text):
+def _value(node, point, text):
     match node:
         case ast.Constant(value=int() | float() | str() | bool() | None as constant):
             return constant
         case ast.Name() | ast.Attribute():
-            return axis(node, point, text)
+            return _axis(node, point, text)
         case ast.BoolOp(op=ast.And(), values=parts):
-            return all(value(part, point, text) for part in parts)
+            return all(_value(part, point, text) for part in parts)
         case ast.BoolOp(op=ast.Or(), values=parts):
-            return any(value(part, point, text) for part in parts)
+            return any(_value(part, point, text) for part in parts)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return not value(operand, point, text)
+            return not _value(operand, point, text)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -value(operand, point, text)
+            return -_value(operand, point, text)
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            return tuple(value(part, point, text) for part in parts)
+            return tuple(_value(part, point, text) for part in parts)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
-            a, b = value(left, point, text), value(right, point, text)
+            a, b = _value(left, point, text), _value(right, point, text)
             numbers = all(isinstance(x, int | float) for x in (a, b))
-            require(numbers, f"The filter {text!r} reckons with {a!r} and {b!r}, which are not both numbers.")
+            require(numbers, f"The filter {text!r} cannot compute with {a!r} and {b!r}: both must be numbers.")
             return ARITHMETIC[type(op)](a, b)
         case ast.Compare(left=left, ops=ops, comparators=others) if all(type(op) in COMPARE for op in ops):
-            values = [value(part, point, text) for part in (left, *others)]
+            values = [_value(part, point, text) for part in (left, *others)]
             return all(COMPARE[type(op)](a, b) for op, a, b in zip(ops, values[:-1], values[1:], strict=True))
     raise InvalidInput(
         f"A filter compares axes with and, or, not and arithmetic; {ast.unparse(node)!r} in it does not fit."
     )
 
 
-def axis(node, point, text):
+def _axis(node, point, text):
     """The value of an axis; `optimiser.lr` is an axis too."""
     name = ast.unparse(node)
     if name not in point:

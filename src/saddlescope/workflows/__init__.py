@@ -1,1 +1,1 @@
-"""What the commands do: run an experiment, judge it, run a sweep, estimate its cost."""
+"""What the commands do: run an experiment, judge its results, run a sweep, estimate the cost of one."""

@@ -33,7 +33,7 @@ from pathlib import Path
 
 from saddlescope.errors import InvalidInput, nearest, require
 from saddlescope.setting import Setting
-from saddlescope.sweeps import Plan, TrainJob, crossed, grid, only, zipped
+from saddlescope.sweeps import Plan, TrainJob, filter_points, grid, product, zipped
 from saddlescope.sweeps.axes import parse_values
 from saddlescope.sweeps.job import at
 from saddlescope.sweeps.setting_table import observable_from_table, setting_from_table
@@ -64,7 +64,7 @@ def read_sweep(path, axes=None, where=None) -> Plan:
     points = _points_of(data, axes or {}, path)
     for condition in (data.get("where"), where):
         require(condition is None or isinstance(condition, str), f"`where` of {path} is a text like 'bs <= N'.")
-        points = only(points, condition) if condition else points
+        points = filter_points(points, condition) if condition else points
     require(bool(points), f"{path} leaves nothing to run: an axis has no values, or the filter leaves no point.")
     title = data.get("title", Path(path).stem)
     require(isinstance(title, str), f"`title` of {path} is a text, got {title!r}.")
@@ -106,11 +106,11 @@ def _points_of(data, axes, path) -> list[dict]:
     tables = isinstance(listed, list) and all(isinstance(p, dict) for p in listed)
     require(tables, f"`points` of {path} are tables, written [[points]].")
     require(len({tuple(sorted(p)) for p in listed}) < 2, f"The [[points]] of {path} must have the same axes.")
-    product, side_by_side = (_spread(data.get(key, {}), f"[{key}] of {path}") for key in ("axes", "zip"))
+    crossed, side_by_side = (_spread(data.get(key, {}), f"[{key}] of {path}") for key in ("axes", "zip"))
     for name in axes:
         fixed = name in side_by_side or any(name in p for p in listed)
         require(not fixed, f"The axis {name!r} of {path} is zipped or listed; change it in the file.")
-    return crossed(listed or [{}], zipped(**side_by_side) if side_by_side else [{}], grid(**product | axes))
+    return product(listed or [{}], zipped(**side_by_side) if side_by_side else [{}], grid(**crossed | axes))
 
 
 def _spread(table, place) -> dict:

@@ -3,8 +3,10 @@
 import json
 import re
 import shlex
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,9 +19,10 @@ from saddlescope.experiment import Experiment
 from saddlescope.figures import save_figure, style
 from saddlescope.figures.one_run import draw_one_run
 from saddlescope.report.page import page
+from saddlescope.report.page_data import read_page_data
 from saddlescope.results import Results, Run, collect
 from saddlescope.serialization.own_code import is_file_name
-from saddlescope.storage.provenance import provenance
+from saddlescope.storage.files import write_bytes
 from saddlescope.storage.result_folder import (
     RESULTS,
     VERDICTS,
@@ -28,14 +31,13 @@ from saddlescope.storage.result_folder import (
     save_verdicts,
     seal,
     unseal,
-    write_bytes,
 )
 from saddlescope.sweeps import Plan, TrainJob
 from saddlescope.sweeps.analysed import AnalysedJob
-from saddlescope.sweeps.axes import spelled
-from saddlescope.training import SaveAt, log_spaced, train
+from saddlescope.sweeps.axes import format_point
+from saddlescope.training import SaveAt, log_spaced, log_spaced_epochs, train
 from saddlescope.workflows.find import check_axes, find_experiment, one_key, paper_packages
-from saddlescope.workflows.run_experiment import write_contents, write_tables
+from saddlescope.workflows.judge import write_contents, write_tables
 from saddlescope.workflows.sweep_file import is_sweep_file, read_sweep, sweep_name
 
 CHECKPOINT = "checkpoint.npz"
@@ -135,6 +137,12 @@ def _run_of_file(path, axes) -> OneRun:
     return OneRun(sweep_name(path), experiment, point, _observed(job), experiment.draw)
 
 
+def _instants(setting) -> SaveAt:
+    if setting.batch is None:
+        return log_spaced(SAVED, setting.budget)
+    return log_spaced_epochs(SAVED, setting.epochs)
+
+
 def _refuse_many(plan: Plan, what, axes, command):
     """`train` takes one point; say which axes are left, and which command takes all."""
     if len(plan.points) == 1:
@@ -153,7 +161,7 @@ def _refuse_many(plan: Plan, what, axes, command):
 def _observed(job: TrainJob) -> TrainJob:
     """Where observables are wanted but no times for them, they are read at log-spaced times."""
     if job.observe and job.save_at == SaveAt():
-        return replace(job, save_at=log_spaced(SAVED, job.setting.budget))
+        return replace(job, save_at=_instants(job.setting))
     return job
 
 
@@ -220,10 +228,13 @@ def _write(folder, one: OneRun, results, summary):
         "key": one.name,
         "scale": "train",
         "title": summary["title"],
-        "where": spelled(one.point) if one.point else one.experiment.source,
+        "where": format_point(one.point) if one.point else one.experiment.source,
         "runs": 1,
         "wall_seconds": float(results.measured.wall_seconds.sum()),
         "cpu_seconds": float(results.measured.cpu_seconds.sum()),
+        "trains": True,
+        "command": shlex.join(["saddlescope", *sys.argv[1:]]) if "train" in sys.argv else "",
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     }
     save_results(folder / RESULTS, results, **about)
     save_verdicts(folder / VERDICTS, (), **about)
@@ -231,6 +242,4 @@ def _write(folder, one: OneRun, results, summary):
     write_tables(folder, results, ())
     with style():
         save_figure(one.draw(results), folder)
-    shown = replace(one.experiment, title=summary["title"], source=about["where"], claims=())
-    text = page(one.name, shown, "one run", results, (), (), about | provenance())
-    write_bytes(folder / "index.html", text.encode())
+    write_bytes(folder / "index.html", page(read_page_data(folder)).encode())

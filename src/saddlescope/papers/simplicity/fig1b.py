@@ -42,7 +42,7 @@ def predict(target, data, seed):
 def misaligned(run):
     """1 - |cos| between (v_i, u_i) and (q₁, r₁), the largest of units above a tenth of the largest, at the first
     drop's start."""
-    q, _, rt = np.linalg.svd(np.asarray(Moments.of(Setting.from_json(str(run.setting.values)).data()).yx))
+    q, _, rt = np.linalg.svd(np.asarray(Moments.of(run.setting.data()).yx))
     start = next((d.start for d in run.stages.drops), None)
     if start is None:
         return np.inf

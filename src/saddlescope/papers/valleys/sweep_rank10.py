@@ -13,7 +13,7 @@ from saddlescope.experiment import Experiment
 from saddlescope.papers.valleys import _baseline as base
 from saddlescope.papers.valleys._baseline import BATCHES, FACTORS, column
 from saddlescope.papers.valleys._baseline_figure import draw
-from saddlescope.sweeps import only
+from saddlescope.sweeps import filter_points
 from saddlescope.tables import agreeing, shown
 
 RANK = 10
@@ -29,7 +29,7 @@ def published_part(results):
     axes = ("factor", "base", "bs", "L")
     rows = zip(*(column(results, axis) for axis in axes), strict=True)
     points = [dict(zip(axes, row, strict=True), number=i) for i, row in enumerate(rows)]
-    kept = [point["number"] for point in only(points, PART)]
+    kept = [point["number"] for point in filter_points(points, PART)]
     return results.where(np.isin(np.arange(len(points)), kept))
 
 

@@ -1,7 +1,8 @@
-"""How far a sweep is, for people who wait and for pages that watch.
+"""How far a sweep is, for people who wait and for programs that watch.
 
-One bar whose length is the work done, with the time left by the work that remains; off a terminal, a line a minute; and
-a status file, written at most once a second, that is always whole JSON.
+On a terminal: one bar whose length is the work done, with the time left by the work that remains.
+Elsewhere: one line per minute. In both cases a status file, rewritten at most once per second, that
+is always complete JSON.
 """
 
 import contextlib
@@ -17,20 +18,30 @@ from pathlib import Path
 from saddlescope.storage.files import write_atomically
 from saddlescope.sweeps.folder import HOST, now, read_json
 
-EVERY = 1.0  # seconds between two looks
+EVERY = 1.0  # seconds between two updates
 SOME = 100  # runs under way that the status file names
-LINE = 60.0  # seconds between two lines off a terminal
+LINE = 60.0  # seconds between two lines where there is no terminal
 
 
 @dataclass
 class ProgressReporter:
-    """Counts of one sweep under way. `total` and `work` are of what there was to do when it started."""
+    """Counts of one sweep under way, its bar and its status file.
+
+    **Arguments:**
+
+    - `title`: what the bar says.
+    - `root`: the sweep's folder.
+    - `total`: runs to do when the sweep started.
+    - `work`: their cost together, in the units of `Job.work`.
+    - `before`: runs that were done already.
+    - `quiet`: whether to print nothing; the status file is still written.
+    """
 
     title: str
     root: Path
     total: int
     work: float
-    before: int = 0  # runs that were there already
+    before: int = 0
     quiet: bool = False
     done: int = 0
     failed: int = 0
@@ -39,12 +50,13 @@ class ProgressReporter:
     state: str = "running"
 
     def __post_init__(self):
-        self.started = self.looked = self.said = time.monotonic()
+        self.started = self.updated = self.said = time.monotonic()
         self.began, self.bar = now(), None
         self.file = self.root / "status" / f"{HOST}-{os.getpid()}.json"
-        remove_dead(self.file.parent)
+        _remove_dead(self.file.parent)
 
-    def finished(self, work, failed=False):
+    def finished(self, work: float, failed: bool = False):
+        """Count one run that has ended."""
         self.done += not failed
         self.failed += failed
         self.worked += work
@@ -56,33 +68,30 @@ class ProgressReporter:
             return None
         return (self.work - self.worked) * (time.monotonic() - self.started) / self.worked
 
-    def look(self, flying=(), final=False):
-        now_ = time.monotonic()
-        if not final and now_ - self.looked < EVERY:
+    def update(self, in_flight=(), final: bool = False):
+        """Show how far it is, if the last time was long enough ago; `in_flight` are the runs under way."""
+        moment = time.monotonic()
+        if not final and moment - self.updated < EVERY:
             return
-        self.looked, self.running = now_, [m.name for m in islice(flying, SOME)]
-        self.write()
+        self.updated, self.running = moment, [run.name for run in islice(in_flight, SOME)]
+        self._write()
         if self.quiet or final:
             return
-        if not sys.stderr.isatty():
-            if now_ - self.said > LINE:
-                self.said = now_
-                print(self.line(), file=sys.stderr, flush=True)
-        else:
-            self.bar = self.bar or self.show()
-            self.bar.update(self.task, completed=self.worked, text=self.text())
+        if sys.stderr.isatty():
+            self.bar = self.bar or self._show()
+            self.bar.update(self.task, completed=self.worked, text=self._text())
+        elif moment - self.said > LINE:
+            self.said = moment
+            print(f"{self.title}: {self._text()}", file=sys.stderr, flush=True)
 
-    def text(self) -> str:
+    def _text(self) -> str:
         speed = self.done / max(time.monotonic() - self.started, 1e-9)
         failed = f"  {self.failed} failed" if self.failed else ""
         left = "?" if self.left is None else duration(self.left)
         return f"{self.done + self.failed} of {self.total} runs  {speed:.3g} runs/s{failed}  {left} left"
 
-    def line(self) -> str:
-        return f"{self.title}: {self.text()}"
-
-    def say(self, sentence):
-        """A sentence above the bar."""
+    def message(self, sentence: str):
+        """Print a sentence above the bar."""
         if self.quiet:
             return
         if self.bar is not None:
@@ -90,23 +99,34 @@ class ProgressReporter:
         else:
             print(sentence, file=sys.stderr, flush=True)
 
-    def write(self):
+    def _write(self):
+        share = self.worked / self.work if self.work else 1.0
         facts = {
-            "title": self.title, "state": self.state, "host": HOST, "pid": os.getpid(),
-            "started": self.began, "updated": now(), "runs": self.total + self.before, "already_there": self.before,
-            "done": self.done, "failed": self.failed, "work_done": self.worked / self.work if self.work else 1.0,
-            "seconds_left": self.left, "running": self.running,
-        }  # fmt: skip
+            "title": self.title,
+            "state": self.state,
+            "host": HOST,
+            "pid": os.getpid(),
+            "started": self.began,
+            "updated": now(),
+            "runs": self.total + self.before,
+            "already_there": self.before,
+            "done": self.done,
+            "failed": self.failed,
+            "work_done": share,
+            "seconds_left": self.left,
+            "running": self.running,
+        }
         with contextlib.suppress(OSError), write_atomically(self.file, flush=False) as file:
             file.write(json.dumps(facts, indent=1).encode())
 
-    def close(self, state):
+    def close(self, state: str):
+        """Remove the bar and write the last status: finished, or why the sweep stopped."""
         self.state = state
         if self.bar is not None:
             self.bar.stop()
-        self.look(final=True)
+        self.update(final=True)
 
-    def show(self):
+    def _show(self):
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn
 
@@ -117,7 +137,8 @@ class ProgressReporter:
         return bar
 
 
-def duration(seconds) -> str:
+def duration(seconds: float) -> str:
+    """`0.5 s`, `0:01:01`, `11 days 13 h`."""
     if not math.isfinite(seconds):
         return "an unknown time"
     if seconds < 60:
@@ -127,7 +148,7 @@ def duration(seconds) -> str:
     return f"{hours}:{m:02}:{s:02}" if hours < 48 else f"{hours // 24} days {hours % 24} h"
 
 
-def remove_dead(folder):
+def _remove_dead(folder):
     """Status files of processes on this machine that are gone."""
     for path in folder.glob(f"{HOST}-*.json"):
         facts = read_json(path)
@@ -137,11 +158,12 @@ def remove_dead(folder):
                 path.unlink()
 
 
-def alive(pid) -> bool:
+def alive(pid: int) -> bool:
+    """Whether a process of this machine is running. Signal 0 asks and does nothing."""
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except OSError:
+    except OSError:  # it runs, but belongs to somebody else
         pass
     return True
