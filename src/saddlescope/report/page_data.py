@@ -74,7 +74,7 @@ class PageData:
 
 def read_page_data(folder) -> PageData:
     """What a result folder holds. A damaged file is refused by name."""
-    _, groups = store.read(folder)
+    _, groups = store.read_groups(folder)
     verdicts, about = _verdicts(Path(folder))
     about = about | decoded(groups[""].attrs)  # of the runs, not of a later judgement
     paper = read_paper(text_of(about, "key"))

@@ -46,7 +46,7 @@ def save_results(path, results: Results, **about):
 
 def load_results(path) -> Results:
     """Results from a file or its folder, checked against the folder's manifest where there is one."""
-    path, groups = _read(path)
+    path, groups = read_groups(path)
     for name in ("measured", "predicted"):
         complete = name in groups and "run" in groups[name].sizes
         require(complete, f"{path} is not a complete result (no group {name!r}): run the experiment again.")
@@ -55,10 +55,10 @@ def load_results(path) -> Results:
 
 def attributes(path) -> dict:
     """Key, title, versions, commit, times of a stored result."""
-    return dict(_read(path)[1][""].attrs)
+    return dict(read_groups(path)[1][""].attrs)
 
 
-def _read(path):
+def read_groups(path):
     """The groups of a checked file."""
     path = results_file(path)
     check_file(path)
