@@ -23,7 +23,7 @@ import numpy as np
 import xarray as xr
 
 from saddlescope.checks import holds_in_share
-from saddlescope.claims import ALWAYS, MOST, Claim, Count, Verdict, judge
+from saddlescope.claims import ALWAYS, HOLDS, MOST, PARTLY, UNCLEAR, Claim, Count, Verdict, judge, word_of
 from saddlescope.experiment import Experiment, find, keys
 from saddlescope.results import Results
 from saddlescope.storage.result_folder import folder_of, load_results
@@ -38,7 +38,10 @@ BY_TABLE = {  # what a table of results/ says of a claim whose check asks for mo
     "The last hidden layer oscillates more in a deeper net.":
         "holds for L = 2 to 4; cannot tell for L = 4 to 6, L = 6 to 8",
 }  # fmt: skip
-THEOREMS = ("In two pieces where v turns", "There are (D over r) maps", "Each unit grows", "The singular values are")
+ALL = (  # what claims that ask for all cases begin with
+    "In two pieces where v turns", "There are (D over r) maps", "Each unit grows", "The singular values are",
+    "At each learning-rate cut", "The loss on all data is lower",
+)  # fmt: skip
 
 
 def record_file(key, scale) -> Path:
@@ -103,12 +106,15 @@ def first_count(evidence: str) -> tuple[int, int] | None:
 
 def from_evidence(claim: Claim, stored: Verdict) -> Verdict:
     """By the counts in words. What could not be told stays so: it was not the number that was missing."""
-    count = first_count(stored.evidence)
+    count, undecided = first_count(stored.evidence), dict(holds=False, partly=False, unclear=True)
+    if stored.counts:  # a record of today: nothing to read
+        word = UNCLEAR if stored.unclear else word_of(stored.counts)
+        return replace(stored, holds=word == HOLDS, partly=word == PARTLY, unclear=word == UNCLEAR)
     if overlap := BY_TABLE.get(stored.sentence):
-        return replace(stored, evidence=f"{stored.evidence}; {overlap}", holds=False, partly=False, unclear=True)
+        return replace(stored, evidence=f"{stored.evidence.removesuffix(f'; {overlap}')}; {overlap}", **undecided)
     if stored.unclear or count is None:
         return stored
-    asked = ALWAYS if claim.sentence.startswith(THEOREMS) else MOST
+    asked = ALWAYS if claim.sentence.startswith(ALL) else MOST
     found = holds_in_share(*count, stored.evidence, asked, groups_in(claim.sentence, stored.evidence, count))
     flags = dict(holds=found.holds, partly=found.partly, unclear=found.unclear, counts=found.counts)
     return replace(stored, evidence=found.evidence, **flags)
@@ -191,7 +197,7 @@ def main():
         rows = list(judged_again(key, options.scale, options.runs))
         for old, new, source in rows:
             if old.word != new.word or old.sentence != new.sentence:
-                counts = ", ".join(f"{c.group} {c}".strip() for c in new.counts) or "–"
+                counts = ", ".join(f"{c.group} ({c})" if c.group else f"{c}" for c in new.counts) or "–"
                 print(f"| `{key}` | {new.sentence} | {old.word} | {new.word} | {counts} | {source} |")
         if options.write:
             write(key, options.scale, [new for _, new, _ in rows], options.runs, options.made_on)

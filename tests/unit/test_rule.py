@@ -117,7 +117,7 @@ def test_a_count_that_is_none_is_refused():
 def test_partly_needs_settings_that_are_named():
     found = holds_in_share(5, 10, "5 of 10", groups={"a": (5, 5), "b": (0, 5)})
     assert (found.partly, found.holds, found.unclear) == (True, False, False)
-    assert found.evidence == "5 of 10; holds for a 5 of 5; does not hold for b 0 of 5"
+    assert found.evidence == "5 of 10; holds for a (5 of 5); does not hold for b (0 of 5)"
     assert found.counts == (Count(5, 10), Count(5, 5, group="a"), Count(0, 5, group="b"))
     assert holds_in_share(5, 10, "5 of 10").unclear
     assert holds_in_share(6, 10, "6 of 10", groups={"a": (5, 5), "b": (1, 5)}).unclear

@@ -35,8 +35,8 @@ def holds_in_share(good, n, evidence, share=MOST, groups: Groups | None = None) 
 
 
 def _named(parts):
-    """`holds for a 5 of 5; does not hold for b 0 of 5`."""
-    return named_words({f"{part.group} {part}": part.word for part in parts})
+    """`holds for a (5 of 5); does not hold for b (0 of 5)`."""
+    return named_words({f"{part.group} ({part})": part.word for part in parts})
 
 
 def always(good, n, evidence, groups: Groups | None = None) -> CheckResult:
