@@ -10,6 +10,7 @@ import xarray as xr
 
 from saddlescope.claims import Claim
 from saddlescope.errors import nearest, require
+from saddlescope.numerics import reproducible
 from saddlescope.observables.observable import Observable
 from saddlescope.results import Results, collect, split_predicted
 from saddlescope.setting import Setting
@@ -121,7 +122,7 @@ class Experiment:
         """What is done at one point."""
         if self.setting is None:
             return MeasureJob(self.measure, tuple(point.items()))  # type: ignore[arg-type]
-        made = at(self.setting, **point)  # first: it refuses a value that an axis cannot take
+        made = self._made(point)  # first: it refuses a value that an axis cannot take
         conditional = tuple(p for p in self._at(self.predict, point) if p.conditional)
         record = self._at(self.observe, point), self._at(self.save_at, point) or SaveAt()
         jobs = as_jobs(made, partial(_job, record))
@@ -133,10 +134,15 @@ class Experiment:
 
     def prediction(self, point) -> PredictJob:
         """What theory says at one point, from the setting alone."""
-        made = self.setting(**point)  # type: ignore[misc]
+        made = self._made(point)
         first = next(iter(made.values())) if isinstance(made, Mapping) else made
         predictions = tuple(p for p in self._at(self.predict, point) if not p.conditional)
         return PredictJob(first.setting if isinstance(first, TrainJob) else first, predictions)
+
+    @reproducible()
+    def _made(self, point):
+        """The setting or settings of a point. Initial weights may be computed here, to the same bits everywhere."""
+        return at(self.setting, **point)
 
     def run(self, axes: Axes, workers: int = 1, quiet: bool = False, folder=None) -> Results:
         """Measure and predict at every point of the axes; `folder` keeps the runs."""
