@@ -3,6 +3,7 @@
 from saddlescope.theory.deep_levels import DeepLevels
 from saddlescope.theory.drop_schedule import DropSchedule
 from saddlescope.theory.escape_time import escape_steps
+from saddlescope.theory.euler_gap import EulerGap
 from saddlescope.theory.fixed_point import data_with_fixed_point
 from saddlescope.theory.linear_fixed_points import LinearFixedPoints
 from saddlescope.theory.linear_levels import LinearLevels
@@ -20,8 +21,34 @@ from saddlescope.theory.saddle import perturbed, saddle
 from saddlescope.theory.silent_rate import silent_rate
 
 __all__ = [
-    "KINDS", "DeepLevels", "DropSchedule", "Equal", "Kind", "LinearFixedPoints", "LinearLevels", "LinearSystem",
-    "NarrowLevels", "OrthogonalPoints", "Prediction", "QuadraticDrops", "Rays", "ReducedWidth", "Silent", "Span",
-    "data_with_fixed_point", "embed", "escape_steps", "explosion_steps", "explosion_time", "manifold_residual",
-    "nearest_embedded", "perturbed", "properties", "reduce", "relax", "saddle", "silent_rate",
-]  # fmt: skip
+    "KINDS",
+    "DeepLevels",
+    "DropSchedule",
+    "Equal",
+    "EulerGap",
+    "Kind",
+    "LinearFixedPoints",
+    "LinearLevels",
+    "LinearSystem",
+    "NarrowLevels",
+    "OrthogonalPoints",
+    "Prediction",
+    "QuadraticDrops",
+    "Rays",
+    "ReducedWidth",
+    "Silent",
+    "Span",
+    "data_with_fixed_point",
+    "embed",
+    "escape_steps",
+    "explosion_steps",
+    "explosion_time",
+    "manifold_residual",
+    "nearest_embedded",
+    "perturbed",
+    "properties",
+    "reduce",
+    "relax",
+    "saddle",
+    "silent_rate",
+]
