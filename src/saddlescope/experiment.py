@@ -118,11 +118,12 @@ class Experiment:
         require(bool(points), "There is nothing to run: an axis has no values, or the filter leaves no point.")
         return Plan(self.title, points, self.job)
 
+    @reproducible()  # a setting may compute its initial weights
     def job(self, point) -> Job:
         """What is done at one point."""
         if self.setting is None:
             return MeasureJob(self.measure, tuple(point.items()))  # type: ignore[arg-type]
-        made = self._made(point)  # first: it refuses a value that an axis cannot take
+        made = at(self.setting, **point)  # first: it refuses a value that an axis cannot take
         conditional = tuple(p for p in self._at(self.predict, point) if p.conditional)
         record = self._at(self.observe, point), self._at(self.save_at, point) or SaveAt()
         jobs = as_jobs(made, partial(_job, record))
@@ -132,17 +133,13 @@ class Experiment:
         given = tuple(jobs.items()), tuple(point.items())
         return AnalysedJob(*given, self.analyse, self.follow, self.keep, conditional)
 
+    @reproducible()
     def prediction(self, point) -> PredictJob:
         """What theory says at one point, from the setting alone."""
-        made = self._made(point)
+        made = at(self.setting, **point)
         first = next(iter(made.values())) if isinstance(made, Mapping) else made
         predictions = tuple(p for p in self._at(self.predict, point) if not p.conditional)
         return PredictJob(first.setting if isinstance(first, TrainJob) else first, predictions)
-
-    @reproducible()
-    def _made(self, point):
-        """The setting or settings of a point. Initial weights may be computed here, to the same bits everywhere."""
-        return at(self.setting, **point)
 
     def run(self, axes: Axes, workers: int = 1, quiet: bool = False, folder=None) -> Results:
         """Measure and predict at every point of the axes; `folder` keeps the runs."""

@@ -25,13 +25,13 @@ class GivenWeights(Initial):
 
     - `names`: the names of the parameters; in a nested tree the path, such as `layers.0.w`.
     - `arrays`: their values, in the same order.
-    - `source`: where they come from, in words, such as a run's hash and step.
+    - `origin`: where they come from, in words, such as a run's hash and step.
     - `starting_epoch`: the number of the first epoch, for a branch that goes on with its run's order of samples.
     """
 
     names: tuple[str, ...] = eqx.field(static=True, converter=tuple)
     arrays: tuple[np.ndarray, ...] = eqx.field(converter=_arrays)
-    source: str = eqx.field(default="", static=True)
+    origin: str = eqx.field(default="", static=True)
     starting_epoch: int = eqx.field(default=0, static=True, converter=as_int)
 
     def __check_init__(self):
@@ -72,11 +72,11 @@ def path_name(path) -> str:
     return ".".join(str(getattr(key, "key", getattr(key, "idx", getattr(key, "name", key)))) for key in path)
 
 
-def given_weights(params, source: str = "", starting_epoch: int = 0) -> GivenWeights:
+def given_weights(params, origin: str = "", starting_epoch: int = 0) -> GivenWeights:
     """Start from this tree of arrays, or from part of it."""
     paths = jax.tree_util.tree_flatten_with_path(params)[0]
     names, arrays = [path_name(p) for p, _ in paths], [a for _, a in paths]
-    return GivenWeights(tuple(names), tuple(arrays), source, starting_epoch)
+    return GivenWeights(tuple(names), tuple(arrays), origin, starting_epoch)
 
 
 def weights_of_run(run, step: int | None = None, starting_epoch: int = 0) -> GivenWeights:
