@@ -112,7 +112,7 @@ def _facts(runs, jobs, own, seconds) -> xr.Dataset:
     """
     cpu = seconds + sum(float(run["cpu_seconds"]) for run in runs.values())
     if list(runs) == [""]:
-        return runs[""].measured[list(FACTS)].drop_vars(_coords(runs[""].measured)).assign(cpu_seconds=cpu)
+        return named({name: runs[""][name].values for name in FACTS} | {"cpu_seconds": cpu})
     status = {name: str(runs[name]["status"].values) for name in own}
     diverged = [f"diverged: {name} {s}" for name, s in status.items() if s.startswith("diverged")]
     settings = {name: job.setting.json_values() for name, job in jobs.items()}
@@ -126,10 +126,6 @@ def _facts(runs, jobs, own, seconds) -> xr.Dataset:
             "cpu_seconds": cpu,
         }
     )
-
-
-def _coords(run):
-    return [name for name in run.coords if run[name].ndim]
 
 
 def _checkpoints(checkpoint: Path | None):
