@@ -11,6 +11,7 @@ from saddlescope.theory.linear_system import LinearSystem
 from saddlescope.theory.narrow_levels import NarrowLevels
 from saddlescope.theory.nearest import nearest_embedded
 from saddlescope.theory.prediction import Prediction
+from saddlescope.theory.preserved_relation import PreservedRelation
 from saddlescope.theory.properties import properties
 from saddlescope.theory.quadratic import QuadraticDrops, explosion_steps, explosion_time
 from saddlescope.theory.reduced_width import ReducedWidth
@@ -33,6 +34,7 @@ __all__ = [
     "NarrowLevels",
     "OrthogonalPoints",
     "Prediction",
+    "PreservedRelation",
     "QuadraticDrops",
     "Rays",
     "ReducedWidth",
