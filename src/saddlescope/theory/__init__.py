@@ -17,6 +17,7 @@ from saddlescope.theory.quadratic import QuadraticDrops, explosion_steps, explos
 from saddlescope.theory.reduced_width import ReducedWidth
 from saddlescope.theory.relations import KINDS, Equal, Kind, Rays, Silent, Span, embed, manifold_residual, reduce
 from saddlescope.theory.relax import relax
+from saddlescope.theory.relaxed_level import RelaxedLevel
 from saddlescope.theory.relu_points import OrthogonalPoints
 from saddlescope.theory.saddle import perturbed, saddle
 from saddlescope.theory.silent_rate import silent_rate
@@ -38,6 +39,7 @@ __all__ = [
     "QuadraticDrops",
     "Rays",
     "ReducedWidth",
+    "RelaxedLevel",
     "Silent",
     "Span",
     "data_with_fixed_point",
