@@ -5,6 +5,7 @@ from saddlescope.theory.drop_schedule import DropSchedule
 from saddlescope.theory.escape_time import escape_steps
 from saddlescope.theory.euler_gap import EulerGap
 from saddlescope.theory.fixed_point import data_with_fixed_point
+from saddlescope.theory.growth_rates import GrowthRates, ProjectedRate, first_directions
 from saddlescope.theory.linear_fixed_points import LinearFixedPoints
 from saddlescope.theory.linear_levels import LinearLevels
 from saddlescope.theory.linear_system import LinearSystem
@@ -28,6 +29,7 @@ __all__ = [
     "DropSchedule",
     "Equal",
     "EulerGap",
+    "GrowthRates",
     "Kind",
     "LinearFixedPoints",
     "LinearLevels",
@@ -36,6 +38,7 @@ __all__ = [
     "OrthogonalPoints",
     "Prediction",
     "PreservedRelation",
+    "ProjectedRate",
     "QuadraticDrops",
     "Rays",
     "ReducedWidth",
@@ -47,6 +50,7 @@ __all__ = [
     "escape_steps",
     "explosion_steps",
     "explosion_time",
+    "first_directions",
     "manifold_residual",
     "nearest_embedded",
     "perturbed",
