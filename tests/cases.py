@@ -4,9 +4,11 @@ import importlib
 import pkgutil
 
 import jax.numpy as jnp
+import numpy as np
 
 import saddlescope
 from saddlescope.engines import Jax
+from saddlescope.initials import given_weights
 from saddlescope.nets import (
     MLP,
     ConvUnit,
@@ -49,6 +51,7 @@ from saddlescope.observables import (
     LearnedModes,
     LearnedSamples,
     LogRatios,
+    LossOnFirst,
     MinimaCounts,
     PaperMinima,
     Parameters,
@@ -93,11 +96,16 @@ from saddlescope.tasks import (
 from saddlescope.theory import (
     DeepLevels,
     DropSchedule,
+    EulerGap,
+    GrowthRates,
     LinearLevels,
     NarrowLevels,
     OrthogonalPoints,
+    PreservedRelation,
+    ProjectedRate,
     QuadraticDrops,
     ReducedWidth,
+    RelaxedLevel,
 )
 
 COVARIANCE = ((1, 1), (1, 4))
@@ -114,6 +122,13 @@ def linear_setting(**changes):
 def relu_setting(**changes):
     net = Units(50, Neuron(ReLU()), 1e-6)
     return Setting(**dict(task=TWO_POINTS, net=net, optimiser=GradientDescent(0.01), steps=300) | changes)
+
+
+def silent_setting():
+    """Three linear units, the last of them silent."""
+    rows = np.array([[0.3, -0.2], [0.1, 0.4], [0, 0]])
+    start = given_weights({"u": rows, "v": rows[:, ::-1]})
+    return linear_setting(net=linear_units(3, 0.3), initial=start, steps=20)
 
 
 def deep_setting():
@@ -181,7 +196,7 @@ CASES = [
     GradientFlow(0.01), NormScaledDescent(0.01, 2), StepDownOnStagnation((1.0, 0.5, 0.1, 0.05, 0.01)),
     Constant(), StepDecay(0.9, 3), HalveOnStagnation(), HalveOnStagnation(2, 5),
     LossBelow(0.1), LearningRateBelow(1e-6),
-    FullLoss(), GradientNorm(), Parameters(), SingularValues(), TopSingularValues(2), UnitNorms(),
+    FullLoss(), LossOnFirst(5), GradientNorm(), Parameters(), SingularValues(), TopSingularValues(2), UnitNorms(),
     UnitDirections(), Balancedness(),
     ByRank(), ByNorm(), ByRays(), EffectiveWidth(ByRank()), EffectiveWidth(ByRays(0.2, 0.9)), LearnedModes(),
     LearnedSamples(), Fit(50), TestError(), TestError(40, seed=3), ChannelPartials((0, 2), 30), SymmetryDefect(21),
@@ -189,7 +204,8 @@ CASES = [
     MinimaCounts(ProminentMinima()), ResidualAmplitudes(), ResidualAmplitudes(4), Sharpness(20), GradientNoise(7),
     WeightDensity(0.5, 10),
     LinearLevels(), DropSchedule(), ReducedWidth(), OrthogonalPoints(), NarrowLevels(1, tries=2), QuadraticDrops(),
-    DeepLevels(((1, 1),), tries=2),
+    DeepLevels(((1, 1),), tries=2), EulerGap(), GrowthRates(), ProjectedRate((1e-9,)),
+    PreservedRelation((0, 0)), RelaxedLevel(2),
     linear_setting(), relu_setting(), minibatch_setting(), random_feature_setting(),
     random_feature_setting(engine=Jax()), linear_setting(optimiser=GradientFlow(0.01)),
 ]  # fmt: skip
