@@ -19,9 +19,11 @@ from saddlescope.observables.units import Balancedness, UnitDirections, UnitNorm
 from saddlescope.observables.weight_density import WeightDensity
 
 __all__ = [
-    "Accuracy", "Balancedness", "ByNorm", "ByRank", "ByRays", "ChannelPartials", "EffectiveWidth", "Fit", "FullLoss",
-    "GradientNoise", "GradientNorm", "HeldOutLoss", "LearnedModes", "LearnedSamples", "LogRatios", "LossOnFirst", "MinimaCounts", "MinimaRule",
-    "Observable", "PaperMinima", "Parameters", "ProminentMinima", "ResidualAmplitudes", "Sharpness", "SingularValues",
-    "Snapshot", "SymmetryDefect", "TestError", "TopSingularValues", "UnitDirections", "UnitNorms", "WeightDensity",
-    "WidthRule", "cosine_amplitudes", "learned_since", "log_ratios", "log_sizes", "measure", "odd_share",
+    "Accuracy", "Balancedness", "ByNorm", "ByRank", "ByRays", "ChannelPartials",
+    "EffectiveWidth", "Fit", "FullLoss", "GradientNoise", "GradientNorm", "HeldOutLoss",
+    "LearnedModes", "LearnedSamples", "LogRatios", "LossOnFirst", "MinimaCounts", "MinimaRule",
+    "Observable", "PaperMinima", "Parameters", "ProminentMinima", "ResidualAmplitudes",
+    "Sharpness", "SingularValues", "Snapshot", "SymmetryDefect", "TestError",
+    "TopSingularValues", "UnitDirections", "UnitNorms", "WeightDensity", "WidthRule",
+    "cosine_amplitudes", "learned_since", "log_ratios", "log_sizes", "measure", "odd_share",
 ]  # fmt: skip
