@@ -94,9 +94,13 @@ from saddlescope.tasks import (
     multi_frequency,
 )
 from saddlescope.theory import (
+    ConstantFit,
+    CosineLevels,
     DeepLevels,
     DropSchedule,
     EulerGap,
+    FlowTime,
+    FrozenAt,
     GrowthRates,
     LinearLevels,
     NarrowLevels,
@@ -106,6 +110,7 @@ from saddlescope.theory import (
     QuadraticDrops,
     ReducedWidth,
     RelaxedLevel,
+    SpikesByLayer,
 )
 
 COVARIANCE = ((1, 1), (1, 4))
@@ -205,7 +210,8 @@ CASES = [
     WeightDensity(0.5, 10),
     LinearLevels(), DropSchedule(), ReducedWidth(), OrthogonalPoints(), NarrowLevels(1, tries=2), QuadraticDrops(),
     DeepLevels(((1, 1),), tries=2), EulerGap(), GrowthRates(), ProjectedRate((1e-9,)),
-    PreservedRelation((0, 0)), RelaxedLevel(2),
+    PreservedRelation((0, 0)), RelaxedLevel(2), ConstantFit(), CosineLevels(), FrozenAt(), FlowTime(),
+    SpikesByLayer(),
     linear_setting(), relu_setting(), minibatch_setting(), random_feature_setting(),
     random_feature_setting(engine=Jax()), linear_setting(optimiser=GradientFlow(0.01)),
 ]  # fmt: skip

@@ -24,19 +24,24 @@ from cases import (
 from saddlescope.losses import squared_error
 from saddlescope.nets import ConvUnit, Net, linear_units
 from saddlescope.observables import Observable, Parameters, WidthRule
-from saddlescope.optimisers import Optimiser, Schedule, StopRule
+from saddlescope.optimisers import Constant, Optimiser, Schedule, StopRule
 from saddlescope.results import Run
 from saddlescope.serialization.from_json import from_json_values
 from saddlescope.serialization.to_json import array_hash, content_hash, to_json_values
 from saddlescope.setting import Setting
 from saddlescope.tasks import Moments, Samples, Task
 from saddlescope.theory import (
+    ConstantFit,
+    CosineLevels,
     DeepLevels,
+    FlowTime,
+    FrozenAt,
     OrthogonalPoints,
     Prediction,
     PreservedRelation,
     QuadraticDrops,
     RelaxedLevel,
+    SpikesByLayer,
 )
 from saddlescope.training import observe_saved, train
 from saddlescope.training.save_at import SaveAt
@@ -196,6 +201,8 @@ def test_observable_has_the_axes_it_says(case):
 def test_prediction_is_a_pure_function_of_the_setting(case):
     made = {OrthogonalPoints: relu_setting, QuadraticDrops: quadratic_setting, DeepLevels: deep_setting}
     made |= {PreservedRelation: silent_setting, RelaxedLevel: silent_setting}
+    made |= dict.fromkeys((ConstantFit, CosineLevels, FrozenAt, SpikesByLayer), random_feature_setting)
+    made |= {FlowTime: lambda: random_feature_setting(schedule=Constant())}
     setting = made.get(type(case), linear_setting)()
     given = (setting, Run(train(setting, (Parameters(),), SaveAt((0,))))) if case.conditional else (setting,)
     first, second = case(*given), case(*given)

@@ -1,10 +1,14 @@
 """What the papers predict, as executable statements with their domains."""
 
+from saddlescope.theory.constant_fit import ConstantFit
+from saddlescope.theory.cosine_levels import CosineLevels
 from saddlescope.theory.deep_levels import DeepLevels
 from saddlescope.theory.drop_schedule import DropSchedule
 from saddlescope.theory.escape_time import escape_steps
 from saddlescope.theory.euler_gap import EulerGap
 from saddlescope.theory.fixed_point import data_with_fixed_point
+from saddlescope.theory.flow_time import FlowTime
+from saddlescope.theory.frozen_at import FrozenAt
 from saddlescope.theory.growth_rates import GrowthRates, ProjectedRate, first_directions
 from saddlescope.theory.linear_fixed_points import LinearFixedPoints
 from saddlescope.theory.linear_levels import LinearLevels
@@ -22,13 +26,18 @@ from saddlescope.theory.relaxed_level import RelaxedLevel
 from saddlescope.theory.relu_points import OrthogonalPoints
 from saddlescope.theory.saddle import perturbed, saddle
 from saddlescope.theory.silent_rate import silent_rate
+from saddlescope.theory.spikes_by_layer import SpikesByLayer
 
 __all__ = [
     "KINDS",
+    "ConstantFit",
+    "CosineLevels",
     "DeepLevels",
     "DropSchedule",
     "Equal",
     "EulerGap",
+    "FlowTime",
+    "FrozenAt",
     "GrowthRates",
     "Kind",
     "LinearFixedPoints",
@@ -45,6 +54,7 @@ __all__ = [
     "RelaxedLevel",
     "Silent",
     "Span",
+    "SpikesByLayer",
     "data_with_fixed_point",
     "embed",
     "escape_steps",

@@ -20,13 +20,16 @@ PRECISE = dict(method="DOP853", rtol=1e-10, atol=1e-14)
 
 @final
 class EulerGap(Prediction):
-    """The largest difference in loss between descent and the flow θ̇ = −∇L that it discretises, at the run's steps.
+    """The largest difference in loss between descent and the flow θ̇ = −∇L that it discretises, at
+    the run's steps.
 
-    Descent at learning rate h follows θ + h e up to O(h²), where ė = −H e − ½ H ∇L and e(0) = 0: the modified equation
-    of Euler's method (Hairer, Lubich and Wanner, Sec. IX.1). So `gap` = h max |∇L · e|, which is proportional to h.
+    Descent at learning rate h follows θ + h e up to O(h²), where ė = −H e − ½ H ∇L and e(0) = 0:
+    the modified equation of Euler's method (Hairer, Lubich and Wanner, Sec. IX.1). So `gap` = h max
+    |∇L · e|, which is proportional to h.
 
-    Holds for full-batch descent on the squared error without momentum or clipping, at a constant learning rate that is
-    small against 1 / λ, with λ the largest curvature on the way, for nets all of whose parameters learn at one rate.
+    Holds for full-batch descent on the squared error without momentum or clipping, at a constant
+    learning rate that is small against 1 / λ, with λ the largest curvature on the way, for nets all
+    of whose parameters learn at one rate.
     """
 
     @reproducible()

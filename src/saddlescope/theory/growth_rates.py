@@ -13,10 +13,12 @@ from saddlescope.theory.prediction import Prediction
 
 @final
 class GrowthRates(Prediction):
-    """`rate_1` and `rate_2`: the first two singular values s₁, s₂ of Σ_yx (simplicity paper, Eq. 32–35).
+    """`rate_1` and `rate_2`: the first two singular values s₁, s₂ of Σ_yx (simplicity paper, Eq.
+    32–35).
 
-    From small weights the k-th direction grows by the factor 1 + 2 lr s_k per step. For the second this is so as long
-    as the first is still along the singular pair (q₁, r₁), not yet along the best fit of rank one.
+    From small weights the k-th direction grows by the factor 1 + 2 lr s_k per step. For the second
+    this is so as long as the first is still along the singular pair (q₁, r₁), not yet along the
+    best fit of rank one.
 
     Holds for two-layer linear nets with small initial weights and two modes or more.
     """
@@ -34,9 +36,9 @@ def _cuts(given):
 class ProjectedRate(Prediction):
     """`projected_rate_2`: ‖(I − e₁e₁ᵀ) Σ_yx‖ (simplicity paper, B.1).
 
-    e₁ is the first eigenvector of Σ_yx Σ_xx⁺ Σ_yxᵀ.
-    The growth rate of the second direction once the first has come to the best fit of rank one. It is never below
-    s₂(Σ_yx), and equal to it where e₁ is the first left singular vector of Σ_yx.
+    e₁ is the first eigenvector of Σ_yx Σ_xx⁺ Σ_yxᵀ. The growth rate of the second direction once
+    the first has come to the best fit of rank one. It is never below s₂(Σ_yx), and equal to it
+    where e₁ is the first left singular vector of Σ_yx.
 
     Holds for two-layer linear nets whose first plateau lasts until that fit is reached.
 
@@ -62,12 +64,16 @@ class ProjectedRate(Prediction):
 
 
 def first_directions(moments: Moments) -> np.ndarray:
-    """q₁ of Σ_yx, along which a net grows from zero, and e₁ of the best fit of rank one, as columns."""
+    """q₁ of Σ_yx, along which a net grows from zero, and e₁ of the best fit of rank one, as
+    columns.
+    """
     return np.stack([np.linalg.svd(np.asarray(moments.yx))[0][:, 0], _top(moments)], axis=1)
 
 
 def _correlation(setting):
-    require(is_linear(setting.net), "This theory speaks of two-layer linear nets: use linear_units.")
+    require(
+        is_linear(setting.net), "This theory speaks of two-layer linear nets: use linear_units."
+    )
     moments = Moments.of(setting.data())
     yx = np.asarray(moments.yx)
     require(min(yx.shape) > 1, "A second direction needs two inputs and two outputs or more.")

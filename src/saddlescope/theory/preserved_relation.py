@@ -22,15 +22,16 @@ def _row(given):
 
 @final
 class PreservedRelation(Prediction):
-    """The last unit stays Σ_j γ_j θ_j of the others, and the net without it has the same map (simplicity paper,
-    Theorem 3 and F.3).
+    """The last unit stays Σ_j γ_j θ_j of the others, and the net without it has the same map
+    (simplicity paper, Theorem 3 and F.3).
 
-    Predicted are `off_manifold`, its distance from the relation, and `map_gap`, the change of the map: both zero. What
-    φ must be like depends on γ. One factor of 1: any φ (equal units). No factor: φ(x; 0) = 0 (silent units). One
-    factor: φ homogeneous in u, for positive factors at least if it is positive (rays). Several: φ linear in u (span).
+    Predicted are `off_manifold`, its distance from the relation, and `map_gap`, the change of the
+    map: both zero. What φ must be like depends on γ. One factor of 1: any φ (equal units). No
+    factor: φ(x; 0) = 0 (silent units). One factor: φ homogeneous in u, for positive factors at
+    least if it is positive (rays). Several: φ linear in u (span).
 
-    Holds for two-layer nets of units, for plain full-batch descent at any learning rate, as for the flow. The initial
-    weights must obey the relation.
+    Holds for two-layer nets of units, for plain full-batch descent at any learning rate, as for the
+    flow. The initial weights must obey the relation.
 
     **Arguments:**
 
@@ -41,7 +42,9 @@ class PreservedRelation(Prediction):
 
     def __check_init__(self):
         good = len(self.factors) > 0 and np.isfinite(self.factors).all()
-        require(good, f"`factors` must be finite numbers, one for each other unit; got {self.factors}.")
+        require(
+            good, f"`factors` must be finite numbers, one for each other unit; got {self.factors}."
+        )
 
     @reproducible()
     def __call__(self, setting):
@@ -50,15 +53,18 @@ class PreservedRelation(Prediction):
         require(isinstance(net, Units), "Theorem 3 is of two-layer nets of units.")
         require(
             net.units == len(self.factors) + 1,
-            f"{len(self.factors)} factors relate {len(self.factors) + 1} units; the net has {net.units}.",
+            f"{len(self.factors)} factors relate {len(self.factors) + 1} units; "
+            f"the net has {net.units}.",
         )
         require(
             kind.fits(properties(net.unit, task.inputs, task.outputs)),
-            f"Theorem 3 {kind.theorem} does not say this of these units: φ lacks the property that it needs.",
+            f"Theorem 3 {kind.theorem} does not say this of these units: "
+            "φ lacks the property that it needs.",
         )
         require(
             _off(setting.initial_params(), self.factors) < ROUNDING,
-            "The last unit of the initial weights does not obey the relation: use `initial=given_weights(…)`.",
+            "The last unit of the initial weights does not obey the relation: "
+            "use `initial=given_weights(…)`.",
         )
         return {"off_manifold": ((), 0.0), "map_gap": ((), 0.0)}
 

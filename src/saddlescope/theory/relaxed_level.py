@@ -17,13 +17,15 @@ from saddlescope.theory.relax import relax
 
 @final
 class RelaxedLevel(ConditionalPrediction):
-    """The loss of the fixed point below saved weights, of their first few units (simplicity paper, Section 4).
+    """The loss of the fixed point below saved weights, of their first few units (simplicity paper,
+    Section 4).
 
-    A net whose other units are silent stays on the manifold of these few, so it ends where they do: at a local minimum
-    of the narrower net. That is found by a trust-region method with exact Hessians, not by descent.
+    A net whose other units are silent stays on the manifold of these few, so it ends where they do:
+    at a local minimum of the narrower net. That is found by a trust-region method with exact
+    Hessians, not by descent.
 
-    Holds for two-layer nets of units with φ(x; 0) = 0, trained on the squared error, whose later units are silent.
-    Gives `end_loss`, and `end_loss_from`, the step that it read.
+    Holds for two-layer nets of units with φ(x; 0) = 0, trained on the squared error, whose later
+    units are silent. Gives `end_loss`, and `end_loss_from`, the step that it read.
 
     **Arguments:**
 
@@ -43,7 +45,9 @@ class RelaxedLevel(ConditionalPrediction):
         net = setting.net
         fits = isinstance(net, Units) and isinstance(setting.loss, SquaredError)
         require(fits, "This theory is of two-layer nets of units, trained on the squared error.")
-        require(self.width <= net.units, f"A net of {net.units} units has no {self.width} that speak.")
+        require(
+            self.width <= net.units, f"A net of {net.units} units has no {self.width} that speak."
+        )
         step, params = self._weights(run)
         rest = max(float(abs(w[self.width :]).max(initial=0)) for w in params.values())
         require(rest == 0, f"Units after the first {self.width} are not silent at step {step}.")

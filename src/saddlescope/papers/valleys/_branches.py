@@ -1,7 +1,8 @@
-"""Branches of a run at its learning-rate cuts: with and without the cut, the noise of batches, and clipping.
+"""Branches of a run at its learning-rate cuts: with and without the cut, the noise of batches, and
+clipping.
 
-Every branch starts from the weights before a cut and goes on with the same order of samples, for ten epochs or as many
-steps of full batch, in ten stretches.
+Every branch starts from the weights before a cut and goes on with the same order of samples, for
+ten epochs or as many steps of full batch, in ten stretches.
 """
 
 import numpy as np
@@ -17,7 +18,8 @@ AFTER, LATE, LOST = 10, 5, 1e9
 
 
 def _epochs_before(run, setting, cuts):
-    """The first cuts, each with the last five epochs before it, as far as the rule could have cut in them.
+    """The first cuts, each with the last five epochs before it, as far as the rule could have cut
+    in them.
 
     The cut that ends a run has no branches, so that 13 are left of a whole run.
     """
@@ -30,7 +32,7 @@ def _epochs_before(run, setting, cuts):
 
 
 def follow(run, setting, cuts):
-    """Four runs from the weights at every cut; and the run again, for its weights before the cuts."""
+    """Four runs from the weights at every cut; and the run again, to see it before the cuts."""
     looked_at = _epochs_before(run, setting, cuts)
     times = SaveAt(epochs=tuple(e for epochs in looked_at.values() for e in epochs))
     found = {"again": TrainJob(setting, (Parameters(),), times)}
@@ -65,11 +67,14 @@ def analyse(runs, settings, cuts):
 
 
 def _at_cut(runs, setting, cut, epochs):
-    """The loss before a cut and of every branch, sharpness before and after, the noise of the gradient."""
+    """The loss before a cut and of every branch, sharpness before and after, the noise of the
+    gradient.
+    """
     old, again = float(runs[""].learning_rate[cut - 1]), _saved_weights(runs["again"])
     names = ("cut", "uncut", "calm", "free")
     iterates = {name: list(_saved_weights(runs[f"{name} {cut}"]).values())[1:] for name in names}
     first = _look(setting, again[cut], old)
+    trace, signal = (first[f"gradient_noise_{name}"] for name in ("trace", "signal"))
     after = _look(setting, iterates["cut"][-1], old) if iterates["cut"] else {}
     return {
         "lr": old,
@@ -77,9 +82,7 @@ def _at_cut(runs, setting, cut, epochs):
         **{name: _late_loss(setting, rows) for name, rows in iterates.items()},
         "averaged": _average_loss(setting, iterates["uncut"]),
         "calm_averaged": _average_loss(setting, iterates["calm"]),
-        "noise_over_signal": first["gradient_noise_trace"]
-        / setting.batch
-        / first["gradient_noise_signal"],
+        "noise_over_signal": trace / setting.batch / signal,
         "sharp_before": first["sharpness_over_limit"],
         "sharp_after": after.get("sharpness_over_limit", np.nan),
         "cut_epoch": cut,
@@ -96,7 +99,9 @@ def _saved_weights(run):
 
 
 def _late_loss(setting, iterates):
-    """The mean full loss at the ends of the last five of ten stretches; 1e9 for those after a divergence."""
+    """The mean full loss at the ends of the last five of ten stretches; 1e9 for those after a
+    divergence.
+    """
     late = [_bounded_loss(setting, weights) for weights in iterates[AFTER - LATE :]]
     return np.mean(late + [LOST] * (LATE - len(late)))
 
