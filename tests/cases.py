@@ -4,6 +4,7 @@ import importlib
 import pkgutil
 
 import jax.numpy as jnp
+import numpy as np
 
 import saddlescope
 from saddlescope.engines import Flow, Fused, Jax
@@ -53,6 +54,7 @@ from saddlescope.observables import (
     LearnedModes,
     LearnedSamples,
     LogRatios,
+    LossOnFirst,
     MinimaCounts,
     PaperMinima,
     Parameters,
@@ -96,13 +98,23 @@ from saddlescope.tasks import (
     multi_frequency,
 )
 from saddlescope.theory import (
+    ConstantFit,
+    CosineLevels,
     DeepLevels,
     DropSchedule,
+    EulerGap,
+    FlowTime,
+    FrozenAt,
+    GrowthRates,
     LinearLevels,
     NarrowLevels,
     OrthogonalPoints,
+    PreservedRelation,
+    ProjectedRate,
     QuadraticDrops,
     ReducedWidth,
+    RelaxedLevel,
+    SpikesByLayer,
 )
 
 COVARIANCE = ((1, 1), (1, 4))
@@ -119,6 +131,13 @@ def linear_setting(**changes):
 def relu_setting(**changes):
     net = Units(50, Neuron(ReLU()), 1e-6)
     return Setting(**dict(task=TWO_POINTS, net=net, optimiser=GradientDescent(0.01), steps=300) | changes)
+
+
+def silent_setting():
+    """Three linear units, the last of them silent."""
+    rows = np.array([[0.3, -0.2], [0.1, 0.4], [0, 0]])
+    start = given_weights({"u": rows, "v": rows[:, ::-1]})
+    return linear_setting(net=linear_units(3, 0.3), initial=start, steps=20)
 
 
 def deep_setting():
@@ -192,7 +211,7 @@ CASES = [
     LossBelow(0.1), LossBelow(0.1, within_epochs=True), LearningRateBelow(1e-6), WarmUp(10),
     SquaredError(), CrossEntropy(), CustomLoss(absolute), Jax(), Fused(), Flow(), HeldOutLoss(), Accuracy(),
     given_weights({"u": [[1.0]]}), Scaled(0.5), FirstUnits(Setting(TEACHER, linear_units(60, 1e-6), GradientDescent(0.01), steps=3)),
-    FullLoss(), GradientNorm(), Parameters(), SingularValues(), TopSingularValues(2), UnitNorms(),
+    FullLoss(), LossOnFirst(5), GradientNorm(), Parameters(), SingularValues(), TopSingularValues(2), UnitNorms(),
     UnitDirections(), Balancedness(),
     ByRank(), ByNorm(), ByRays(), EffectiveWidth(ByRank()), EffectiveWidth(ByRays(0.2, 0.9)), LearnedModes(),
     LearnedSamples(), Fit(50), TestError(), TestError(40, seed=3), ChannelPartials((0, 2), 30), SymmetryDefect(21),
@@ -200,7 +219,9 @@ CASES = [
     MinimaCounts(ProminentMinima()), ResidualAmplitudes(), ResidualAmplitudes(4), Sharpness(20), GradientNoise(7),
     WeightDensity(0.5, 10),
     LinearLevels(), DropSchedule(), ReducedWidth(), OrthogonalPoints(), NarrowLevels(1, tries=2), QuadraticDrops(),
-    DeepLevels(((1, 1),), tries=2),
+    DeepLevels(((1, 1),), tries=2), EulerGap(), GrowthRates(), ProjectedRate((1e-9,)),
+    PreservedRelation((0, 0)), RelaxedLevel(2), ConstantFit(), CosineLevels(), FrozenAt(), FlowTime(),
+    SpikesByLayer(),
     linear_setting(), relu_setting(), minibatch_setting(), random_feature_setting(),
     random_feature_setting(engine=Jax()), linear_setting(optimiser=GradientFlow(0.01)),
 ]  # fmt: skip

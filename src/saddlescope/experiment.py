@@ -10,6 +10,7 @@ import xarray as xr
 
 from saddlescope.claims import Claim
 from saddlescope.errors import nearest, require
+from saddlescope.numerics import reproducible
 from saddlescope.observables.observable import Observable
 from saddlescope.results import Results, collect, split_predicted
 from saddlescope.setting import Setting
@@ -117,6 +118,7 @@ class Experiment:
         require(bool(points), "There is nothing to run: an axis has no values, or the filter leaves no point.")
         return Plan(self.title, points, self.job)
 
+    @reproducible()  # a setting may compute its initial weights
     def job(self, point) -> Job:
         """What is done at one point."""
         if self.setting is None:
@@ -131,9 +133,10 @@ class Experiment:
         given = tuple(jobs.items()), tuple(point.items())
         return AnalysedJob(*given, self.analyse, self.follow, self.keep, conditional)
 
+    @reproducible()
     def prediction(self, point) -> PredictJob:
         """What theory says at one point, from the setting alone."""
-        made = self.setting(**point)  # type: ignore[misc]
+        made = at(self.setting, **point)
         first = next(iter(made.values())) if isinstance(made, Mapping) else made
         predictions = tuple(p for p in self._at(self.predict, point) if not p.conditional)
         return PredictJob(first.setting if isinstance(first, TrainJob) else first, predictions)

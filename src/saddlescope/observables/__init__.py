@@ -8,7 +8,7 @@ from saddlescope.observables.gradient_noise import GradientNoise
 from saddlescope.observables.gradient_norm import GradientNorm
 from saddlescope.observables.learned import LearnedModes, LearnedSamples
 from saddlescope.observables.log_ratios import LogRatios, log_ratios, log_sizes
-from saddlescope.observables.loss import FullLoss, HeldOutLoss
+from saddlescope.observables.loss import FullLoss, HeldOutLoss, LossOnFirst
 from saddlescope.observables.minima import MinimaCounts, MinimaRule, PaperMinima, ProminentMinima
 from saddlescope.observables.observable import Observable, Snapshot, measure
 from saddlescope.observables.parameters import Parameters
@@ -19,9 +19,11 @@ from saddlescope.observables.units import Balancedness, UnitDirections, UnitNorm
 from saddlescope.observables.weight_density import WeightDensity
 
 __all__ = [
-    "Accuracy", "Balancedness", "ByNorm", "ByRank", "ByRays", "ChannelPartials", "EffectiveWidth", "Fit", "FullLoss",
-    "GradientNoise", "GradientNorm", "HeldOutLoss", "LearnedModes", "LearnedSamples", "LogRatios", "MinimaCounts", "MinimaRule",
-    "Observable", "PaperMinima", "Parameters", "ProminentMinima", "ResidualAmplitudes", "Sharpness", "SingularValues",
-    "Snapshot", "SymmetryDefect", "TestError", "TopSingularValues", "UnitDirections", "UnitNorms", "WeightDensity",
-    "WidthRule", "cosine_amplitudes", "learned_since", "log_ratios", "log_sizes", "measure", "odd_share",
+    "Accuracy", "Balancedness", "ByNorm", "ByRank", "ByRays", "ChannelPartials",
+    "EffectiveWidth", "Fit", "FullLoss", "GradientNoise", "GradientNorm", "HeldOutLoss",
+    "LearnedModes", "LearnedSamples", "LogRatios", "LossOnFirst", "MinimaCounts", "MinimaRule",
+    "Observable", "PaperMinima", "Parameters", "ProminentMinima", "ResidualAmplitudes",
+    "Sharpness", "SingularValues", "Snapshot", "SymmetryDefect", "TestError",
+    "TopSingularValues", "UnitDirections", "UnitNorms", "WeightDensity", "WidthRule",
+    "cosine_amplitudes", "learned_since", "log_ratios", "log_sizes", "measure", "odd_share",
 ]  # fmt: skip

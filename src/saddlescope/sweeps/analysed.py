@@ -75,7 +75,7 @@ class AnalysedJob(Job):
         start = time.process_time()
         found = self.analyse(*_shown(runs, jobs), **self.asked_of(self.analyse))
         self._check_names(found)
-        facts = _facts(runs, jobs, time.process_time() - start)
+        facts = _facts(runs, jobs, [name for name, _ in self.runs], time.process_time() - start)
         result = facts.merge(named(found))
         if runs:
             first = next(iter(runs))
@@ -105,12 +105,15 @@ def _shown(runs, jobs):
     return runs, {name: job.setting for name, job in jobs.items()}
 
 
-def _facts(runs, jobs, seconds) -> xr.Dataset:
-    """Where the numbers come from: as of one run, or of several together."""
+def _facts(runs, jobs, own, seconds) -> xr.Dataset:
+    """Where the numbers come from: as of one run, or of several together.
+
+    The point is finite if its `own` runs are. A branch that diverges is for the analysis to judge: it may be meant to.
+    """
     cpu = seconds + sum(float(run["cpu_seconds"]) for run in runs.values())
     if list(runs) == [""]:
         return named({name: runs[""][name].values for name in FACTS} | {"cpu_seconds": cpu})
-    status = {name: str(run["status"].values) for name, run in runs.items()}
+    status = {name: str(runs[name]["status"].values) for name in own}
     diverged = [f"diverged: {name} {s}" for name, s in status.items() if s.startswith("diverged")]
     settings = {name: job.setting.json_values() for name, job in jobs.items()}
     engines = sorted({str(run["engine"].values) for run in runs.values()})

@@ -2,7 +2,7 @@
 
 from saddlescope.training.driver import train
 from saddlescope.training.save_at import SaveAt, every, every_epoch, log_spaced, log_spaced_epochs, on_cut
-from saddlescope.training.saved import observe_at, observe_checkpoint, observe_saved
+from saddlescope.training.saved import loss_at, observe_at, observe_checkpoint, observe_saved
 
 __all__ = [
     "SaveAt",
@@ -10,6 +10,7 @@ __all__ = [
     "every_epoch",
     "log_spaced",
     "log_spaced_epochs",
+    "loss_at",
     "observe_at",
     "observe_checkpoint",
     "observe_saved",

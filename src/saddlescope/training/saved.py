@@ -7,7 +7,7 @@ import xarray as xr
 
 from saddlescope.engines.engine import cast
 from saddlescope.errors import require
-from saddlescope.initials.given import path_name
+from saddlescope.initials.given import given_weights, path_name
 from saddlescope.numerics import reproducible
 from saddlescope.observables.observable import Observable, Snapshot, measure
 from saddlescope.serialization.part import with_traced_floats
@@ -45,6 +45,17 @@ def observe_at(setting: Setting, params, observe, step: int = 0, lr: float | Non
     observe = (observe,) if isinstance(observe, Observable) else tuple(observe)
     found = measure(observe, _snapshot_at(setting, params, observe, step, setting.optimiser.lr if lr is None else lr))
     return {name: np.asarray(value) for name, value in found.items()}
+
+
+@reproducible()
+def loss_at(setting: Setting, params) -> float:
+    """The loss on all data with given trained parameters, as the setting's engine computes it.
+
+    `FullLoss` is computed by JAX whatever the engine: in float32 the two may differ in the last digits.
+    """
+    there = setting.replace(initial=given_weights(params), engine=setting.engine)
+    stepper = there.engine.begin(there)
+    return stepper.loss(stepper.start())
 
 
 @reproducible()

@@ -5,80 +5,64 @@ a few epochs, so that loss and singular values of the first layer are read every
 images each time, since the noise of batches of 64 looks like drops.
 """
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 
 from saddlescope.checks import decided_by, in_most_runs
 from saddlescope.claims import CheckResult, Claim
-from saddlescope.engines.jax_loop import JaxLoop, minibatch
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE
-from saddlescope.losses import squared_error
 from saddlescope.nets import Identity, Neuron, ReLU, Units
-from saddlescope.observables.singular_values import top_singular_values
+from saddlescope.observables import LossOnFirst, TopSingularValues
 from saddlescope.optimisers import GradientDescent
 from saddlescope.papers.simplicity.table1 import PAIRS, PUBLISHED, images, needs
 from saddlescope.setting import Setting
 from saddlescope.stages import find_stages
-from saddlescope.tasks import DigitPair, Moments
-from saddlescope.theory.linear_levels import levels
+from saddlescope.tasks import DigitPair
+from saddlescope.theory import LinearLevels
+from saddlescope.training import every
 
 NETS = {"linear": Identity(), "relu": ReLU()}
-BATCH, EVERY, LR, READ = 64, 6, 0.01, 1000
 S2 = {"0/1": 2.35, "0/8": 1.95, "5/7": 1.56, "3/5": 1.03}  # s₂(Σ_yx) on MNIST, from `simplicity.table1`
 SMALL = 0.1  # a third singular value below this share of the second is near zero
 
 
-def measure(pair, net, seed, dataset, units, steps):
-    setting = Setting(
-        DigitPair(*PAIRS[pair], dataset), Units(units, Neuron(NETS[net]), 1e-6), GradientDescent(LR), batch=BATCH,
-        epochs=1, precision="float32", seed=seed,
-    )  # fmt: skip
-    engine = JaxLoop(setting)
-    read = jax.tree.map(lambda a: a[:READ], engine.data)
-    state, losses, values = engine.start(), [], []
-    for order in stretches(setting, steps):
-        state, _ = minibatch(engine.net, engine.optimiser, engine.data, state, jnp.zeros((1, EVERY), jnp.float32),
-                               order, jnp.asarray(1), jnp.asarray(LR, jnp.float32), BATCH)  # fmt: skip
-        losses.append(float(loss_on(engine.net, engine.params(state), read)))
-        values.append(top_singular_values(engine.params(state)["u"], 3))
-    values = np.array(values)
-    drops = [d.at for d in find_stages(np.array(losses)).drops]
-    first, second, _ = grown_at(values, drops)
+def setting(pair, net, seed, dataset, units, steps):
+    return Setting(
+        task=DigitPair(*PAIRS[pair], dataset),
+        net=Units(units, Neuron(NETS[net]), 1e-6),
+        optimiser=GradientDescent(0.01),
+        batch=64,
+        steps=steps,
+        precision="float32",
+        seed=seed,
+    )
+
+
+def analyse(run, setting):
+    """Where the loss drops and the singular values grow, in steps."""
+    at, values = run.saved_step.values, run.top_singular_values_u.values
+    drops = [d.at for d in find_stages(run.loss_on_first.values, at).drops]
+    first, second, _ = grown_at(at, values, drops)
     return {
-        "curve": (("instant",), np.array(losses)), "singular": (("instant", "direction"), values),
-        "first": first, "second": second, "plateau": second - first, "drops": len(drops),
-        "first_drop": drops[0] if drops else -1.0, "last_drop": drops[-1] if drops else -1.0,
+        "first": first,
+        "second": second,
+        "plateau": second - first,
+        "drops": len(drops),
+        "first_drop": drops[0] if drops else -1.0,
+        "last_drop": drops[-1] if drops else -1.0,
         "third_share": float(values[-1, 2] / values[-1, 1]),
-        "levels": (("stage",), levels(Moments.of(setting.data()), units)),
-    }  # fmt: skip
+    }
 
 
-@eqx.filter_jit
-def loss_on(net, params, data):
-    return squared_error(net, params, data)
-
-
-def stretches(setting, steps):
-    """Samples in the order of training, EVERY batches at a time, one row a call."""
-    each, left, epoch = BATCH * EVERY, np.zeros(0, np.int32), 0
-    for _ in range(steps // EVERY):
-        while len(left) < each:
-            left, epoch = np.concatenate([left, setting.permutation(epoch).astype(np.int32)]), epoch + 1
-        yield jnp.asarray(left[None, :each])
-        left = left[each:]
-
-
-def grown_at(values, drops):
-    """The stretch in which each singular value passes half of what the first is on the middle plateau; NaN where there
-    is no such plateau, or it never does."""
+def grown_at(at, values, drops):
+    """The step by which each singular value passes half of what the first is on the middle plateau; NaN where there is
+    no such plateau, or it never does."""
     if len(drops) < 2:
         return [np.nan] * 3
-    half = values[round((drops[0] + drops[-1]) / 2), 0] / 2
-    return [float(np.argmax(v > half)) if v.max() > half else np.nan for v in values.T]
+    middle = np.argmin(np.abs(at - (drops[0] + drops[-1]) / 2))
+    half = values[middle, 0] / 2
+    return [float(at[np.argmax(v > half)]) if v.max() > half else np.nan for v in values.T]
 
 
 def by_net(results, read):
@@ -88,7 +72,7 @@ def by_net(results, read):
 
 
 def waits(results):
-    return by_net(results, lambda m: EVERY * m.plateau.values)
+    return by_net(results, lambda m: m.plateau.values)
 
 
 def say_waits(found):
@@ -148,14 +132,13 @@ def draw(results):
     figure, axes = plt.subplots(2, len(pairs), figsize=(3.1 * len(pairs), 5.2), squeeze=False)
     for row, net in zip(axes, NETS, strict=True):
         for ax, p in zip(row, pairs, strict=True):
-            m = next(iter(results.select(pair=p, net=net).runs()), (None,))[0]
+            m = next(iter(results.select(pair=p, net=net).runs()), None)
             if m is None:
                 continue
-            at = EVERY * (1 + np.arange(m.sizes["instant"]))
-            ax.plot(at, m.curve, color=BLACK, lw=1.2, label="loss")
+            ax.plot(m.times, m.loss_on_first, color=BLACK, lw=1.2, label="loss")
             for k, (colour, word) in enumerate(zip((BLUE, ORANGE, GREEN), ("first", "second", "third"), strict=True)):
-                ax.plot(at, m.singular[:, k], color=colour, lw=1.2, label=f"{word} singular value")
-            for k, level in enumerate(m.levels.values if net == "linear" else ()):
+                ax.plot(m.times, m.top_singular_values_u[:, k], color=colour, lw=1.2, label=f"{word} singular value")
+            for k, level in enumerate(m.predicted.plateau_level.values if net == "linear" else ()):
                 ax.axhline(level, color=BLACK, ls="--", lw=0.7, label=None if k else "theory: levels of the loss")
             ax.set(title=f"{net}, digits {p}", xlabel="step", ylabel="loss, size")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), fontsize=7, loc="outside lower center", ncols=5)
@@ -166,7 +149,12 @@ def draw(results):
 experiment = Experiment(
     title="Two kinds of digits, one direction after the other",
     source="Fig. 3",
-    measure=measure,
+    setting=setting,
+    observe=(LossOnFirst(1000), TopSingularValues(3)),
+    save_at=lambda steps, **_: every(6, steps),
+    predict=lambda net, **_: (LinearLevels(),) if net == "linear" else (),
+    analyse=analyse,
+    keep=("loss", "loss_on_first", "top_singular_values_u"),
     full=dict(pair=PAIRS, net=NETS, seed=range(3), dataset=("mnist",), units=(1000,), steps=(1200,)),
     quick=dict(pair=("0/1", "3/5"), net=NETS, seed=range(1), dataset=("small",), units=(50,), steps=(1500,)),
     check_available=needs,

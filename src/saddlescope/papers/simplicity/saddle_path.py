@@ -7,62 +7,82 @@ every direction leaves the saddle. Then gradient descent. On the way the weights
 ReLU convolution and attention are left out: the former's best unit is found by few starts, the latter is slow.
 """
 
-import jax.numpy as jnp
+from functools import cache
+
 import matplotlib.pyplot as plt
 import numpy as np
 
 from saddlescope.checks import always, holds_in_share, share_text
 from saddlescope.claims import Claim
-from saddlescope.engines.jax_loop import full_batch
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
+from saddlescope.initials import given_weights
 from saddlescope.nets import Units
+from saddlescope.observables import Parameters
 from saddlescope.optimisers import GradientDescent
 from saddlescope.papers.simplicity._panels import NAMES, net, task
-from saddlescope.theory import Silent, embed, manifold_residual, perturbed, relax, saddle
+from saddlescope.setting import Setting
+from saddlescope.theory import (
+    RelaxedLevel,
+    Silent,
+    embed,
+    manifold_residual,
+    perturbed,
+    relax,
+    saddle,
+)
+from saddlescope.training import SaveAt
 
 PANELS = ("B", "B diag", "C", "D", "G")
 UNITS, STEPS, LR = 8, 4000, 0.01  # at the paper's rate of 0.04 the loss of G rises from its saddle first
 
 
-def measure(panel, width, seed):
-    rng = np.random.default_rng([width, seed])
-    given, unit = task(panel), net(panel, 1.0).unit
-    statistics = Units(1, unit, 1.0).statistics(given.data(rng))
-    model = Units(UNITS, unit, 1.0)
-    start, _ = perturbed(model, point_of(unit, given, statistics, width, rng), width, statistics, rng)
-    path, losses = follow(model, start, statistics, LR)
-    off = max(manifold_residual(p, Silent(), width + 1) for p in path)
-    ends = relax(Units(width + 1, unit, 1.0), {n: w[: width + 1] for n, w in path[-1].items()}, statistics)
-    return {
-        "off": off, "start_loss": float(losses[0]), "end_loss": float(losses[-1]), "fixed_loss": ends[1],
-        "rise": float(losses.max() / losses[0] - 1),
-        "end_gradient": saddle(model, path[-1], statistics).gradient, "curve": (("instant",), losses[:: STEPS // 200]),
-    }  # fmt: skip
+def model(panel):
+    return Units(UNITS, net(panel, 1.0).unit, 1.0)
 
 
-def point_of(unit, given, statistics, width, rng):
+@cache
+def start(panel, width, seed):
+    """The embedded fixed point, with one silent unit moved a little so as to lower the loss."""
+    rng, given, wide = np.random.default_rng([width, seed]), task(panel), model(panel)
+    statistics = wide.statistics(given.data(rng))
+    point = point_of(wide, given, statistics, width, rng)
+    return perturbed(wide, point, width, statistics, rng)[0]
+
+
+def point_of(wide, given, statistics, width, rng):
     """The best net of so many units among a few, with silent units beside it."""
     if width == 0:
-        shapes = Units(UNITS, unit, 1.0).init(rng, given.inputs, given.outputs)
+        shapes = wide.init(rng, given.inputs, given.outputs)
         return {n: np.zeros_like(w) for n, w in shapes.items()}
-    narrow = Units(width, unit, 0.7)
+    narrow = Units(width, wide.unit, 0.7)
     tries = [relax(narrow, narrow.init(rng, given.inputs, given.outputs), statistics) for _ in range(4)]
     best = min(tries, key=lambda t: t[1])[0]
     return {n: np.array(w) for n, w in embed(best, UNITS, Silent()).items()}
 
 
-def follow(model, start, statistics, lr, parts=8):
-    """Weights at a few instants, and all losses."""
-    optimiser, carry, path, losses = GradientDescent(lr), None, [], []
-    params = {n: jnp.asarray(w) for n, w in start.items()}
-    carry = params, optimiser.transform().init(params)
-    for _ in range(parts):
-        carry, row = full_batch(model, optimiser, statistics, carry, jnp.zeros((STEPS // parts, 1)),
-                                jnp.asarray(STEPS // parts), jnp.asarray(lr))  # fmt: skip
-        path.append({n: np.asarray(w) for n, w in carry[0].items()})
-        losses.append(np.asarray(row[:, 0]))
-    return path, np.concatenate(losses)
+def setting(panel, width, seed):
+    return Setting(
+        task=task(panel),
+        net=model(panel),
+        optimiser=GradientDescent(LR),
+        initial=given_weights(start(panel, width, seed)),
+        steps=STEPS,
+        seed=seed,
+    )
+
+
+def analyse(run, setting, width):
+    """How far the weights go off the manifold, what the loss does, and whether the end is a fixed point."""
+    path = [{n: run[f"param_{n}"].values[i] for n in ("u", "v")} for i in range(run.sizes["saved"])]
+    losses = run.loss.values[:STEPS]
+    return {
+        "off": max(manifold_residual(p, Silent(), width + 1) for p in path),
+        "start_loss": losses[0],
+        "end_loss": losses[-1],
+        "rise": losses.max() / losses[0] - 1,
+        "end_gradient": saddle(setting.net, path[-1], setting.statistics()).gradient,
+    }
 
 
 def stays(results):
@@ -74,8 +94,8 @@ def stays(results):
 def arrives(results):
     """At the end the gradient is below 1e-3 and the loss is that of a fixed point of h + 1 units, below the start's; it
     never rose on the way, as on a path of the flow."""
-    m = results.measured
-    near = np.abs(m.end_loss.values - m.fixed_loss.values) < 1e-3 * m.start_loss.values
+    m, said = results.measured, results.predicted
+    near = np.abs(m.end_loss.values - said.end_loss.values) < 1e-3 * m.start_loss.values
     near &= (m.end_gradient.values < 1e-3) & (m.rise.values < 1e-6)
     good = int(np.sum(near & (m.end_loss.values < m.start_loss.values)))
     by = "; ".join(f"{p}, h = {h}: {float(np.median(part.start_loss)):.3g} → {float(np.median(part.end_loss)):.2g}"
@@ -90,9 +110,9 @@ def draw(results):
     for ax, p in zip(axes[0], panels, strict=True):
         for h, colour in ((0, BLUE), (1, ORANGE)):
             for i, m in enumerate(results.select(panel=p, width=h).runs()):
-                at = np.arange(m.sizes["instant"]) * (STEPS // 200)
                 label = f"{h} → {h + 1} units" if i == 0 else None
-                ax.plot(at, m.curve, color=colour, lw=1.2 if i == 0 else 0.4, label=label)
+                ax.axhline(m.predicted.end_loss, color=colour, ls=":", lw=0.6)
+                ax.plot(np.arange(STEPS), m.loss[:STEPS], color=colour, lw=1.2 if i == 0 else 0.4, label=label)
         ax.set(title=NAMES[p], xlabel="step", ylabel="loss")
     axes[0, 0].legend(fontsize=7)
     return figure
@@ -101,7 +121,12 @@ def draw(results):
 experiment = Experiment(
     title="From saddle to saddle by breaking one constraint",
     source="Section 4",
-    measure=measure,
+    setting=setting,
+    observe=(Parameters(),),
+    save_at=SaveAt(steps=tuple(range(STEPS // 8, STEPS + 1, STEPS // 8))),
+    predict=lambda panel, width, seed: (RelaxedLevel(width + 1),),
+    analyse=analyse,
+    keep=("loss",),
     full=dict(panel=PANELS, width=(0, 1), seed=range(5)),
     quick=dict(panel=("B", "G"), width=(0, 1), seed=range(1)),
     draw=draw,

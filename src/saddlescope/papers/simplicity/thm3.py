@@ -6,18 +6,22 @@ share of the way that the weights went, and does the net without it (Eq. 28 and 
 Where φ lacks the property it is a control. The factor of (iii) is far from 1, which would be (i), true of any φ.
 """
 
+from functools import cache
+
 import jax.numpy as jnp
 import numpy as np
 
 from saddlescope.checks import always, share_text
 from saddlescope.claims import Claim
-from saddlescope.engines.jax_loop import full_batch
 from saddlescope.experiment import Experiment
+from saddlescope.initials import given_weights
 from saddlescope.nets import Units
+from saddlescope.observables import Parameters
 from saddlescope.optimisers import GradientDescent
 from saddlescope.papers.simplicity._units import UNITS, controls_fail, kinds_figure, measured, sizes
-from saddlescope.tasks import Samples
-from saddlescope.theory import Equal, Rays, Silent, Span
+from saddlescope.setting import Setting
+from saddlescope.tasks import ArrayTask
+from saddlescope.theory import Equal, PreservedRelation, Rays, Silent, Span
 from saddlescope.theory.relations.span import without
 
 KINDS = {"equal": Equal(), "silent": Silent(), "ray": Rays(), "span": Span()}
@@ -34,35 +38,55 @@ def relation(kind, rng, any_sign):
     }[kind]  # fmt: skip
 
 
-def measure(unit, kind, seed):
+@cache
+def drawn(unit, kind, seed):
+    """The factors of the relation, initial weights that obey it, and samples: from one stream of random numbers."""
     rng = np.random.default_rng(seed)
-    (inputs, outputs), net = sizes(unit), Units(4, UNITS[unit], 0.7)
+    inputs, outputs = sizes(unit)
     gamma = relation(kind, rng, measured(unit).homogeneous)
-    start = {name: w.copy() for name, w in net.init(rng, inputs, outputs).items()}
+    start = {name: w.copy() for name, w in net(unit).init(rng, inputs, outputs).items()}
     for w in start.values():
         w[3] = gamma @ w[:3]
     x = rng.standard_normal((40, inputs))
-    data = Samples(x, rng.standard_normal((40, outputs)))
-    end, losses = descend(net, start, data, RATES.get(unit, 1e-3))
+    return gamma, start, ArrayTask(x, rng.standard_normal((40, outputs)))
+
+
+def net(unit):
+    return Units(4, UNITS[unit], 0.7)
+
+
+def setting(unit, kind, seed):
+    _, start, task = drawn(unit, kind, seed)
+    return Setting(
+        task=task,
+        net=net(unit),
+        optimiser=GradientDescent(RATES.get(unit, 1e-3)),
+        initial=given_weights(start),
+        train_on_moments=False,
+        steps=STEPS,
+        seed=seed,
+    )
+
+
+def predict(unit, kind, seed):
+    gamma, _, _ = drawn(unit, kind, seed)
+    return (PreservedRelation(gamma),) if KINDS[kind].fits(measured(unit)) else ()
+
+
+def analyse(run, setting, unit, kind, seed):
+    gamma, start, task = drawn(unit, kind, seed)
+    end, losses = {n: run[f"param_{n}"].values[-1] for n in start}, run.loss.values
     moved = np.linalg.norm(np.concatenate([(end[n] - start[n]).ravel() for n in start]))
     size = np.linalg.norm(np.concatenate([end[n].ravel() for n in start]))
     off = np.linalg.norm(np.concatenate([(end[n][3] - gamma @ end[n][:3]).ravel() for n in start]))
-    narrow = without(end, 3, gamma)
+    wide, narrow = (setting.net(p, task.x) for p in (end, without(end, 3, gamma)))
     return {
         "fits": KINDS[kind].fits(measured(unit)),
-        "off_manifold": float(off / moved), "moved": float(moved / size), "fall": float(losses[0] / losses[-1]),
-        "map_gap": float(jnp.abs(net(end, x) - net(narrow, x)).max() / jnp.abs(net(end, x)).max()),
-    }  # fmt: skip
-
-
-def descend(net, params, data, lr):
-    """Plain descent, by the engine's own loop."""
-    optimiser, params = GradientDescent(lr), {n: jnp.asarray(w) for n, w in params.items()}
-    carry = params, optimiser.transform().init(params)
-    (end, _), losses = full_batch(
-        net, optimiser, data, carry, jnp.zeros((STEPS, 1)), jnp.asarray(STEPS), jnp.asarray(lr)
-    )
-    return {n: np.asarray(w) for n, w in end.items()}, np.asarray(losses[:, 0])
+        "off_manifold": float(off / moved),
+        "moved": float(moved / size),
+        "fall": float(losses[0] / losses[STEPS - 1]),
+        "map_gap": float(jnp.abs(wide - narrow).max() / jnp.abs(wide).max()),
+    }
 
 
 def part_of(results, fits):
@@ -100,7 +124,10 @@ def draw(results):
 experiment = Experiment(
     title="Relations between units that descent preserves",
     source="Theorem 3",
-    measure=measure,
+    setting=setting,
+    observe=(Parameters(),),
+    predict=predict,
+    analyse=analyse,
     full=dict(unit=UNITS, kind=KINDS, seed=range(20)),
     quick=dict(unit=("linear", "relu", "quadratic", "sigmoid", "tanh"), kind=KINDS, seed=range(1)),
     draw=draw,

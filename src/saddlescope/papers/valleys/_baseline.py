@@ -16,8 +16,10 @@ from saddlescope.papers.valleys._protocol import Name
 from saddlescope.papers.valleys._runs import ending, failed_as, first_below
 from saddlescope.statistics import mean_of, one_more, one_more_count, same_share
 from saddlescope.tables import AGREES, Table, compared
+from saddlescope.theory import ConstantFit
 
 OBSERVE = (TestError(), Fit())
+PREDICT = (ConstantFit(),)
 FACTORS, BATCHES, BASES = (1, 2, 3, 4, 5), (1, 2, 4, 8, 16), (16, 32, 64, 128, 256)
 AXES = dict(factor=FACTORS, base=BASES, bs=BATCHES, L=range(1, 11))
 AMONG = "L <= 2 * factor"  # a batch of 16 is never larger than the smallest N

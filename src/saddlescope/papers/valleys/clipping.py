@@ -16,6 +16,7 @@ from saddlescope.observables import Fit, TestError
 from saddlescope.papers.valleys._protocol import valleys
 from saddlescope.papers.valleys._runs import CLIPS, ending, failed_as
 from saddlescope.tables import Table
+from saddlescope.theory import ConstantFit
 
 fit = Fit()
 
@@ -26,10 +27,8 @@ def setting(clip, factor, bs, seed, width):
 
 def analyse(run, setting):
     target = setting.task.target(np.linspace(-1, 1, fit.points))
-    fitted = setting.task.data(None).y[:, 0]  # a constant is fitted on the grid of training
     level = float(np.mean(run.fit.values[-1])) if run.sizes["saved"] else np.nan
-    about = {"kind": failed_as(run, target), "level": level, "mean": fitted.mean(), "median": np.median(fitted)}
-    return ending(run) | about
+    return ending(run) | {"kind": failed_as(run, target), "level": level}
 
 
 def ended(clip, batches, word):
@@ -60,10 +59,10 @@ def tables(results):
                 if not kinds:
                     continue
                 level = float(np.median(part.measured.level.values))
+                constants = (float(part.predicted[word][0]) for word in ("mean", "median"))
                 counts = [kinds.count(k) for k in ("constant (mean)", "constant (median)", "constant (other)",
                                                    "partial fit", "diverged", "")]  # fmt: skip
-                rows.append((clip, factor, bs, len(kinds), level, float(part.measured["mean"][0]),
-                             float(part.measured["median"][0]), *counts))  # fmt: skip
+                rows.append((clip, factor, bs, len(kinds), level, *constants, *counts))
     columns = ("clipping", "factor", "bs", "seeds", "median level", "target's mean", "target's median", "at the mean",
                "at the median", "other constant", "partial fit", "diverged", "not failed")  # fmt: skip
     return (Table("levels", "Where runs end, clipped and not, L = 6, rank 5", columns, rows),)
@@ -78,7 +77,7 @@ def draw(results):
             failed = part.outcome.values.astype(str) == "failed"
             ax.plot(part.bs.values[failed] * shift, part.level.values[failed], "o", color=colour, ms=4, mfc="none",
                     label=f"{clip}, failed runs")  # fmt: skip
-        both = results.select(factor=factor).measured
+        both = results.select(factor=factor).predicted
         ax.axhline(float(both["mean"][0]), color=BLACK, lw=0.8, label="target's mean")
         ax.axhline(float(both["median"][0]), color=BLACK, lw=0.8, ls="--", label="target's median")
         ax.set(xscale="log", xlabel="batch size", ylabel="level of the fit", title=f"factor {factor}")
@@ -95,6 +94,7 @@ experiment = Experiment(
     full=dict(clip=CLIPS, factor=(2, 3), bs=(1, 4, 16), seed=range(5), width=(1024,)),
     quick=dict(clip=CLIPS, factor=(2,), bs=(1, 16), seed=range(3), width=(32,)),
     observe=(TestError(), fit),
+    predict=(ConstantFit(),),
     analyse=analyse,
     draw=draw,
     tables=tables,

@@ -17,6 +17,7 @@ from saddlescope.figures import BLUE, ORANGE
 from saddlescope.papers.valleys import _escape as escape
 from saddlescope.papers.valleys._escape import THRESHOLDS, UNITS, fitted, shown
 from saddlescope.papers.valleys._runs import CLIPS
+from saddlescope.theory import FlowTime
 
 RATES, BATCHES = (1e-2, 5e-3, 2.5e-3), (1, 4, 16, 64)
 
@@ -26,15 +27,16 @@ def setting(clip, lr, bs, seed, width):
 
 
 def flow_time(clip):
-    """In steps: exponent -1 in the rate and 0 in the batch, both within 0.15."""
+    """In steps: the exponents in rate and batch are those of the flow, both within 0.15."""
 
     def check(results):
         part = results.select(clip=clip)
         good, words = {}, []
+        lr, bs = (part.predicted[f"{axis}_exponent_steps"].values for axis in ("lr", "bs"))
         for threshold in THRESHOLDS:
             (a, b), (da, db), late = fitted(part, threshold, "steps")
-            near = abs(a + 1) <= 0.15 and abs(b) <= 0.15
-            good[f"threshold {threshold}"] = UNCLEAR if np.isnan([a, b]).any() else near
+            near = np.all(abs(a - lr) <= 0.15) and np.all(abs(b - bs) <= 0.15)
+            good[f"threshold {threshold}"] = UNCLEAR if np.isnan([a, b]).any() else bool(near)
             words.append(f"threshold {threshold}: lr {shown(a, da)}, batch {shown(b, db)}, {late} censored")
         return decided_by(good, "; ".join(words))
 
@@ -100,6 +102,7 @@ experiment = Experiment(
     setting=setting,
     full=dict(clip=CLIPS, lr=RATES, bs=BATCHES, seed=range(5), width=(1024,)),
     quick=dict(clip=CLIPS, lr=(1e-2, 5e-3), bs=(4, 16), seed=range(1), width=(64,)),
+    predict=(FlowTime(),),
     analyse=escape.analyse,
     draw=draw,
     tables=tables,

@@ -13,6 +13,7 @@ from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY
 from saddlescope.papers.valleys import _escape as escape
 from saddlescope.papers.valleys._escape import THRESHOLDS, UNITS, at_least, fitted, median, medians, shown
+from saddlescope.theory import FlowTime
 
 RATES, BATCHES = (1e-2, 5e-3, 2e-3, 1e-3), (1, 2, 4, 8, 16, 32, 64, 128)
 COLOURS = (BLACK, BLUE, SKY, GREEN, ORANGE, RED, PURPLE, "0.6")
@@ -26,7 +27,9 @@ def inverse_in_rate(results):
     good, words = {}, []
     for threshold in THRESHOLDS:
         (a, _), (half, _), late = fitted(results, threshold, "epochs")
-        good[f"threshold {threshold}"] = UNCLEAR if np.isnan(a) else -1.25 <= a <= -0.75
+        said = results.predicted.lr_exponent_epochs.values
+        near = bool(np.all((said - 0.25 <= a) & (a <= said + 0.25)))
+        good[f"threshold {threshold}"] = UNCLEAR if np.isnan(a) else near
         words.append(f"threshold {threshold}: exponent {shown(a, half)}, {late} censored")
     return decided_by(good, "; ".join(words))
 
@@ -63,7 +66,8 @@ def draw(results):
             line(row[1], results.select(lr=lr), "bs", threshold, colour, f"lr {lr:g}")
             line(row[2], results.select(lr=lr), "bs", threshold, colour, f"lr {lr:g}", "steps")
         rates = np.array(sorted(RATES))
-        row[0].plot(rates, 1.0 / rates, color=BLACK, ls="--", lw=1, label="1/lr")
+        said = float(results.predicted.lr_exponent_epochs[0])
+        row[0].plot(rates, rates**said, color=BLACK, ls="--", lw=1, label="flow: 1/lr")
         for ax, word, unit in zip(row, ("learning rate", "batch size", "batch size"), (*UNITS[:1] * 2, "steps"),
                                   strict=True):  # fmt: skip
             ax.set(xscale="log", yscale="log", xlabel=word, ylabel=f"{unit} to a loss of {threshold}")
@@ -103,6 +107,7 @@ experiment = Experiment(
     setting=setting,
     full=dict(lr=RATES, bs=BATCHES, seed=range(3), width=(1024,)),
     quick=dict(lr=(1e-2, 5e-3), bs=(4, 64), seed=range(1), width=(64,)),
+    predict=(FlowTime(),),
     analyse=escape.analyse,
     draw=draw,
     tables=tables,

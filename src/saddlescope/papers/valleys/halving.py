@@ -18,6 +18,7 @@ from saddlescope.optimisers import GradientDescent, HalveOnStagnation, LearningR
 from saddlescope.papers.valleys._runs import falls_at_cuts
 from saddlescope.setting import Setting
 from saddlescope.tasks import cosine
+from saddlescope.theory import FrozenAt
 from saddlescope.training import every_epoch, on_cut
 
 loss = FullLoss()
@@ -42,9 +43,9 @@ def setting(lr, seed):
 
 
 def too_early(measured):
-    """How many epochs short of the 20 that must lie between two cuts, at worst."""
-    cuts = measured.cuts
-    return float(max(0, 20 - np.diff(cuts.astype(float), prepend=0).min(initial=np.inf)))
+    """How many epochs short of those that must lie between two cuts, at worst."""
+    cuts, least = measured.cuts, int(measured.predicted.cut_distance)
+    return float(max(0, least - np.diff(cuts.astype(float), prepend=0).min(initial=np.inf)))
 
 
 def ends_before_budget(results):
@@ -86,6 +87,7 @@ experiment = Experiment(
     quick=dict(lr=(STEADY, WILD), seed=range(2)),
     save_at=every_epoch(100, 1000) | on_cut(after=10),
     observe=(loss,),
+    predict=(FrozenAt(),),
     draw=draw,
     claims=(
         Claim("The loss on all data is lower ten epochs after a cut than before it, at every cut.", "V3 · Sec. 1 (iii)",

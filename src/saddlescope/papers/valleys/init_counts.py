@@ -100,6 +100,7 @@ experiment = Experiment(
     quick=dict(init=INITS, factor=(1,), base=(64,), bs=(4,), L=(1, 2), seed=range(1)),
     where=base.AMONG,
     observe=base.OBSERVE,
+    predict=base.PREDICT,
     analyse=base.analyse,
     draw=draw,
     tables=lambda results: (counts(results),),

@@ -17,6 +17,7 @@ from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE
 from saddlescope.observables import MinimaCounts, PaperMinima, ProminentMinima, ResidualAmplitudes
 from saddlescope.papers.valleys._protocol import valleys
+from saddlescope.theory import CosineLevels
 from saddlescope.training import SaveAt, every_epoch
 
 DEPTH, NEAR = 3, 10
@@ -110,6 +111,8 @@ def draw(results):
         run = next(iter(results.select(factor=factor).runs()))
         top, below = axes[:, column]
         top.loglog(run.epoch_at + 1, run.loss_at, color=BLACK, lw=1)
+        for level in run.predicted.plateau_level.values[:-1]:
+            top.axhline(level, color=BLACK, ls=":", lw=0.7)
         spans = zip(run.drop_start.values, run.drop_end.values, strict=True) if "drop_start" in run else ()
         for start, end in spans:
             for ax in (top, below):
@@ -118,7 +121,7 @@ def draw(results):
             below.semilogx(run.epoch_at + 1, run.amplitude[:, k], color=colour, lw=1.2, label=f"frequency {k + 1}")
             if np.isfinite(run.learned[k]):
                 below.plot(run.learned[k] + 1, 0.5, "o", color=colour, ms=5)
-        top.set(title=f"factor {factor}, first seed (grey: drops)", ylabel="epoch loss")
+        top.set(title=f"factor {factor}, first seed (grey: drops, dotted: levels said)", ylabel="epoch loss")
         below.set(xlabel="epoch + 1", ylabel="amplitude error")
         below.legend(fontsize=7)
     return figure
@@ -136,6 +139,7 @@ experiment = Experiment(
     quick=dict(factor=(2,), seed=range(1), width=(64,), early=(100,)),
     save_at=save_at,
     observe=(amplitude, paper, sound),
+    predict=(CosineLevels(),),
     analyse=analyse,
     draw=draw,
     claims=(

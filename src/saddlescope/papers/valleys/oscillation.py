@@ -17,6 +17,7 @@ from saddlescope.figures import BLACK, BLUE, ORANGE
 from saddlescope.papers.valleys._oscillation import OBSERVE, SOUND, chirp_run, listed, show, spread
 from saddlescope.statistics import apart, mean_of
 from saddlescope.tables import Table
+from saddlescope.theory import SpikesByLayer
 from saddlescope.training import SaveAt
 
 DEPTHS = (2, 4, 6, 8)
@@ -26,10 +27,9 @@ def setting(L, seed, epochs):
     return chirp_run(L, 128, epochs, seed)
 
 
-def near(counts):
-    """Between ℓ and 4ℓ in every hidden layer ℓ = 1, 2, …"""
-    layer = np.arange(1, len(counts))
-    return bool(np.all((layer <= counts[:-1]) & (counts[:-1] <= 4 * layer)))
+def near(counts, said):
+    """Between half and twice of what is said of every hidden layer."""
+    return bool(np.all((said / 2 <= counts[:-1]) & (counts[:-1] <= 2 * said)))
 
 
 def two_per_layer(each):
@@ -37,7 +37,8 @@ def two_per_layer(each):
 
     def test(run):
         start, end = each * run[SOUND].values[[0, -1]]
-        return near(end) and not near(start)
+        said = run.predicted.spikes.values
+        return near(end, said) and not near(start, said)
 
     return test
 
@@ -68,9 +69,10 @@ def tables(results):
     rows = []
     for L in sorted(results.values("L")):
         runs = list(results.select(L=L).runs())
+        said = runs[0].predicted.spikes.values
         for at, word in ((0, "untrained"), (-1, "trained")):
             mean, half = spread([m[SOUND].values[at] for m in runs])
-            rows += [(L, word, k + 1, 2 * (k + 1), float(mean[k]), float(half[k])) for k in range(len(mean) - 1)]
+            rows += [(L, word, k + 1, said[k], float(mean[k]), float(half[k])) for k in range(len(said))]
     columns = ("L", "net", "layer", "conjectured spikes", "periods", "± 95 %")
     return (Table("spikes", "Periods a channel by layer (extrema are twice as many), float64", columns, rows),)
 
@@ -80,8 +82,8 @@ def draw(results):
     figure, axes = plt.subplots(1, len(depths), figsize=(3 * len(depths) + 0.5, 3.2), sharey=True, squeeze=False)
     for ax, L in zip(axes[0], depths, strict=True):
         runs = list(results.select(L=L).runs())
-        layers = np.arange(1, L + 1)
-        ax.plot(layers, 2 * layers, color=BLACK, ls="--", lw=1, label="2ℓ, conjectured")
+        layers, spikes = np.arange(1, L + 1), runs[0].predicted.spikes.values
+        ax.plot(layers, spikes, color=BLACK, ls="--", lw=1, label="2ℓ, conjectured")
         for at, colour, mark, word in ((0, ORANGE, "s", "untrained"), (-1, BLUE, "o", "trained")):
             show(ax, [m[SOUND].values[at][:-1] for m in runs], colour, mark, word)
         ax.set(xlabel="layer ℓ", title=f"L = {L}", xticks=layers)
@@ -98,6 +100,7 @@ experiment = Experiment(
     quick=dict(L=(2, 4), seed=range(1), epochs=(100,)),
     save_at=SaveAt((0,)),
     observe=OBSERVE,
+    predict=(SpikesByLayer(),),
     draw=draw,
     tables=tables,
     claims=(

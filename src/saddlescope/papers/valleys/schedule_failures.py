@@ -17,6 +17,7 @@ from saddlescope.optimisers import Constant, HalveOnStagnation
 from saddlescope.papers.valleys._protocol import Name
 from saddlescope.papers.valleys._runs import ESCAPED, ending, first_below
 from saddlescope.statistics import same_share
+from saddlescope.theory import FrozenAt
 
 RULES = {"halving": (HalveOnStagnation(), 10_000), "fixed": (Constant(), 4000)}
 SHOWN = 400
@@ -85,6 +86,9 @@ def draw(results):
                 label = {"halving": "halving on stagnation", "fixed": "fixed rate 0.01"}[rule] if i == 0 else None
                 ax.loglog(m.epoch_at + 1, m.curve, color=colour, lw=0.8, label=label, zorder=order)
         ax.axhline(ESCAPED, color="0.6", ls=":", lw=0.8)
+        said = results.select(rule="halving", L=L).predicted
+        if said.sizes["run"]:
+            ax.axvline(said.epochs[0], color=BLUE, ls=":", lw=0.8, label="frozen at the earliest")
         ax.set(xlabel="epoch", title=f"f3_N768_bs4_L{L}, rank 5")
     axes[0, 0].set_ylabel("epoch loss")
     axes[0, 0].legend(fontsize=7)
@@ -99,6 +103,7 @@ experiment = Experiment(
     full=dict(rule=RULES, L=(5, 6), seed=range(5), width=(1024,)),
     quick=dict(rule=RULES, L=(5,), seed=range(1), width=(32,)),
     observe=(TestError(),),
+    predict=lambda rule, **_: (FrozenAt(),) if rule == "halving" else (),
     analyse=analyse,
     draw=draw,
     claims=(

@@ -91,6 +91,7 @@ experiment = Experiment(
     quick=base.FEW,
     where=f"{base.AMONG} and (seed == 0 or {PART})",
     observe=base.OBSERVE,
+    predict=base.PREDICT,
     analyse=base.analyse,
     draw=lambda results: draw(RANK)(first_seed(results)),
     tables=tables,

@@ -24,6 +24,7 @@ experiment = Experiment(
     quick=base.FEW,
     where=base.AMONG,
     observe=base.OBSERVE,
+    predict=base.PREDICT,
     analyse=base.analyse,
     draw=draw(RANK),
     tables=tables,

@@ -190,6 +190,7 @@ experiment = Experiment(
     quick=base.FEW,
     where=base.AMONG,
     observe=base.OBSERVE,
+    predict=base.PREDICT,
     analyse=base.analyse,
     draw=draw(RANK, BY_FACTOR, BY_BATCH),
     tables=tables,

@@ -12,8 +12,7 @@ from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE
 from saddlescope.papers.valleys._oscillation import COUNTS, SOUND, WORDS, chirp_run, listed, rises, show
-from saddlescope.training import SaveAt
-from saddlescope.training.driver import Run
+from saddlescope.training import observe_at
 
 NETS = {"width 128, rank 5, L = 6": (6, 128, 5), "width 1024, rank 10, L = 6": (6, 1024, 10),
         "width 128, rank 5, L = 12": (12, 128, 5)}  # fmt: skip
@@ -22,8 +21,8 @@ NETS = {"width 128, rank 5, L = 6": (6, 128, 5), "width 1024, rank 10, L = 6": (
 def measure(net, seed):
     L, width, rank = NETS[net]
     setting = chirp_run(L, width, 1, seed, rank=rank)
-    found = Run(setting, COUNTS, SaveAt()).measured()
-    return {name: (("block",), np.asarray(values)) for name, values in found.items()}
+    found = observe_at(setting, setting.initial_params(), COUNTS)
+    return {name: (("block",), values) for name, values in found.items()}
 
 
 def rise(name):

@@ -4,7 +4,8 @@ The paper: a narrow valley opens to the smaller rate. The rival: minibatch noise
 place it is in, and a smaller rate makes less noise. From the state at every cut branches are followed for ten epochs,
 with the same order of samples: the cut; no cut; no cut, iterates averaged (one an epoch); no cut and no noise
 (full-batch descent at the old rate, as many steps, clipped alike). Losses are on all training data, a mean over the
-last five epochs before the cut and of each branch, since a single instant scatters.
+last five epochs before the cut and of each branch, since a single instant scatters. (Before a cut there are fewer where
+the rule cuts as soon as it may.)
 
 What each number would mean. A cut is a drop if its branch ends below 0.9 of the loss before. At a drop, in logarithms
 of the loss, the first that is true:
@@ -19,26 +20,20 @@ why: the average of the iterates of descent without noise, which falls if that d
 descent without noise and without clipping, which is what plain descent at that rate would do at such a sharpness.
 """
 
-from collections import deque
-
-import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 
 from saddlescope.checks import holds_in_share
 from saddlescope.claims import Claim
-from saddlescope.errors import InvalidInput
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED
-from saddlescope.observables import GradientNoise, Sharpness, Snapshot
-from saddlescope.observables import measure as read
-from saddlescope.optimisers import GradientDescent
+from saddlescope.observables import Parameters
+from saddlescope.papers.valleys._branches import LOST, analyse, follow
 from saddlescope.papers.valleys._runs import WIDE, main_run
 from saddlescope.tables import Table
-from saddlescope.training import SaveAt
-from saddlescope.training.driver import Run, engine_for
+from saddlescope.training import on_cut
 
-DEPTH, AFTER, LATE, DROP, LOST = 3, 10, 5, 0.9, 1e9
+DEPTH, DROP = 3, 0.9
 BRANCHES = {
     "cut": "cut", "uncut": "no cut", "averaged": "no cut, averaged", "calm": "no noise",
     "calm_averaged": "no noise, averaged", "free": "no noise, no clip",
@@ -50,65 +45,8 @@ KINDS = {
 COLOURS = dict(zip(BRANCHES, (BLACK, ORANGE, BLUE, GREEN, PURPLE, RED), strict=True))
 
 
-def measure(seed, width, cuts):
-    """The first so many cuts of a run; it has 14 at most."""
-    setting = main_run(DEPTH, seed, width)
-    run, calm, rows = Run(setting, (), SaveAt()), engine_for(setting.replace(batch=setting.samples)), []
-    free = engine_for(setting.replace(batch=setting.samples, optimiser=GradientDescent(setting.optimiser.lr)))
-    more, recent = True, deque(maxlen=LATE)
-    while more and len(rows) < cuts:
-        known = len(run.history.cuts)
-        more = run.advance()
-        recent.append(run.engine.loss(run.state))
-        if len(run.history.cuts) > known and more:
-            rows.append(at_cut(run, calm, free, float(np.mean(recent))))
-            recent.clear()
-    if not rows:
-        raise InvalidInput("The run has no cut to look at.")
-    epochs = {"cut_epoch": run.history.cuts[: len(rows)]}
-    columns = {name: [row[name] for row in rows] for name in rows[0]} | epochs
-    return {name: (("cut",), np.array(values, float)) for name, values in columns.items()}
-
-
-def at_cut(run, calm, free, before):
-    """The branches from here, sharpness before and after, and the noise of the gradient."""
-    engine, state, tick = run.engine, run.state, run.history.tick
-    new, old = run.history.lr, run.history.lrs[-1]
-    lowered, cut, _ = followed(engine, state, tick, new)
-    _, uncut, averaged = followed(engine, state, tick, old)
-    each = -(-engine.samples // engine.batch)  # steps of an epoch, each an epoch of full batch
-    _, quiet, calm_averaged = followed(calm, state, tick, old, each - 1)  # odd: a swing of two steps is seen whole
-    first, after = (look(engine, s, old) for s in (state, lowered))
-    noise = first["gradient_noise_trace"] / engine.batch / first["gradient_noise_signal"]
-    return {
-        "lr": old, "before": before, "cut": cut, "uncut": uncut, "averaged": averaged, "calm": quiet,
-        "calm_averaged": calm_averaged, "free": followed(free, state, tick, old, each - 1)[1],
-        "noise_over_signal": noise, "sharp_before": first["sharpness_over_limit"],
-        "sharp_after": after["sharpness_over_limit"],
-    }  # fmt: skip
-
-
-def followed(engine, state, tick, lr, ticks=1):
-    """Ten stretches of so many ticks: the last state, the mean full loss at the ends of the last five, and the loss of
-    the average of all ten. What diverges has a loss of 1e9."""
-    states = [state]
-    for i in range(AFTER):
-        states.append(engine.advance(states[-1], tick + i * ticks, ticks, lr)[0])
-    mean = {name: np.mean([s[0][name] for s in states[1:]], axis=0) for name in state[0]}, state[1]
-    losses = [engine.loss(s) for s in (*states[-LATE:], mean)]
-    found = np.minimum(np.nan_to_num(losses, nan=LOST, posinf=LOST), LOST)
-    return states[-1], float(found[:-1].mean()), float(found[-1])
-
-
-def look(engine, state, lr):
-    """Sharpness × lr / 2 and the gradient noise of a state."""
-    dtype = engine.setting.precision
-    number = lambda v: jnp.asarray(v, dtype)  # noqa: E731
-    snapshot = Snapshot(engine.net, engine.params(state), engine.statistics, engine.data, number(0), number(lr))
-    return {name: float(value) for name, value in read((Sharpness(), GradientNoise()), snapshot).items()}
-
-
-# ---- What the numbers say ----
+def setting(seed, width, cuts):
+    return main_run(DEPTH, seed, width)
 
 
 def kinds(run):
@@ -230,7 +168,11 @@ def draw(results):
 experiment = Experiment(
     title="The drop at a cut: valley or noise floor?",
     source="a question of ours, on Sec. 1 (iii) and 3",
-    measure=measure,
+    setting=setting,
+    observe=(Parameters(),),
+    save_at=on_cut(),
+    follow=follow,
+    analyse=analyse,
     full=dict(seed=range(5), width=(WIDE,), cuts=(14,)),
     quick=dict(seed=range(1), width=(64,), cuts=(3,)),
     draw=draw,
