@@ -1,5 +1,12 @@
 """Why a run sits on a plateau: which saddle it is near, and when it will leave."""
 
-from saddlescope.explanations.explain import PlateauExplanation, diagnose, explain, saved_weights
+from saddlescope.explanations.explain import (
+    PlateauExplanation,
+    diagnose,
+    explain,
+    rule_for,
+    saved_weights,
+)
+from saddlescope.explanations.next_drops import NextDrops
 
-__all__ = ["PlateauExplanation", "diagnose", "explain", "saved_weights"]
+__all__ = ["NextDrops", "PlateauExplanation", "diagnose", "explain", "rule_for", "saved_weights"]

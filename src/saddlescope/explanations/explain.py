@@ -36,6 +36,7 @@ from saddlescope.theory import (
 )  # fmt: skip
 from saddlescope.theory.drop_schedule import plain_descent
 from saddlescope.theory.narrow_levels import narrow
+from saddlescope.theory.plateau_weights import saved_weights
 
 COLUMNS = (
     "plateau", "steps", "level", "width", "manifold", "off it", "fixed point at", "its level", "its kind", "next drop",
@@ -205,19 +206,6 @@ def grown(params):
     whole = norms.max() if norms.max() > SMALL else 1.0
     factor = np.maximum(1, 0.3 * whole / np.maximum(norms, 1e-300))[:, None]
     return {name: factor * w for name, w in params.items()}
-
-
-def saved_weights(run, plateau):
-    """The weights saved on the plateau, nearest to where it is flattest, and their step; None where there are none."""
-    times = run["saved_step"].values
-    on = np.flatnonzero((times >= plateau.start) & (times <= plateau.end))
-    if not on.size:
-        return None
-    i = on[np.argmin(np.abs(times[on] - plateau.at))]
-    params = {name: np.asarray(run[f"param_{name}"].values[i], float) for name in ("u", "v")}
-    finite = all(np.isfinite(w).all() for w in params.values())
-    require(finite, f"The weights at step {int(times[i])} are not numbers: this run diverged.")
-    return int(times[i]), params
 
 
 def rule_for(p):

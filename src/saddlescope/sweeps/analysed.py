@@ -109,7 +109,7 @@ def _facts(runs, jobs, seconds) -> xr.Dataset:
     """Where the numbers come from: as of one run, or of several together."""
     cpu = seconds + sum(float(run["cpu_seconds"]) for run in runs.values())
     if list(runs) == [""]:
-        return runs[""].measured[list(FACTS)].drop_vars(_coords(runs[""].measured)).assign(cpu_seconds=cpu)
+        return runs[""].measured[list(FACTS)].assign(cpu_seconds=cpu)
     status = {name: str(run["status"].values) for name, run in runs.items()}
     diverged = [f"diverged: {name} {s}" for name, s in status.items() if s.startswith("diverged")]
     settings = {name: job.setting.json_values() for name, job in jobs.items()}
@@ -123,10 +123,6 @@ def _facts(runs, jobs, seconds) -> xr.Dataset:
             "cpu_seconds": cpu,
         }
     )
-
-
-def _coords(run):
-    return [name for name in run.coords if run[name].ndim]
 
 
 def _checkpoints(checkpoint: Path | None):

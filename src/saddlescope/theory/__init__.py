@@ -2,16 +2,19 @@
 
 from saddlescope.theory.deep_levels import DeepLevels
 from saddlescope.theory.drop_schedule import DropSchedule
+from saddlescope.theory.escape_rate import EscapeRate
 from saddlescope.theory.escape_time import escape_steps
 from saddlescope.theory.fixed_point import data_with_fixed_point
 from saddlescope.theory.linear_fixed_points import LinearFixedPoints
 from saddlescope.theory.linear_levels import LinearLevels
 from saddlescope.theory.linear_system import LinearSystem
 from saddlescope.theory.narrow_levels import NarrowLevels
-from saddlescope.theory.nearest import nearest_embedded
-from saddlescope.theory.prediction import Prediction
+from saddlescope.theory.nearest import nearest_embedded, nearest_kind
+from saddlescope.theory.nearest_saddle import NearestSaddle
+from saddlescope.theory.prediction import ConditionalPrediction, Prediction
 from saddlescope.theory.properties import properties
 from saddlescope.theory.quadratic import QuadraticDrops, explosion_steps, explosion_time
+from saddlescope.theory.quadratic_next import QuadraticNextDrops
 from saddlescope.theory.reduced_width import ReducedWidth
 from saddlescope.theory.relations import KINDS, Equal, Kind, Rays, Silent, Span, embed, manifold_residual, reduce
 from saddlescope.theory.relax import relax
@@ -20,8 +23,38 @@ from saddlescope.theory.saddle import perturbed, saddle
 from saddlescope.theory.silent_rate import silent_rate
 
 __all__ = [
-    "KINDS", "DeepLevels", "DropSchedule", "Equal", "Kind", "LinearFixedPoints", "LinearLevels", "LinearSystem",
-    "NarrowLevels", "OrthogonalPoints", "Prediction", "QuadraticDrops", "Rays", "ReducedWidth", "Silent", "Span",
-    "data_with_fixed_point", "embed", "escape_steps", "explosion_steps", "explosion_time", "manifold_residual",
-    "nearest_embedded", "perturbed", "properties", "reduce", "relax", "saddle", "silent_rate",
-]  # fmt: skip
+    "KINDS",
+    "ConditionalPrediction",
+    "DeepLevels",
+    "DropSchedule",
+    "Equal",
+    "EscapeRate",
+    "Kind",
+    "LinearFixedPoints",
+    "LinearLevels",
+    "LinearSystem",
+    "NarrowLevels",
+    "NearestSaddle",
+    "OrthogonalPoints",
+    "Prediction",
+    "QuadraticDrops",
+    "QuadraticNextDrops",
+    "Rays",
+    "ReducedWidth",
+    "Silent",
+    "Span",
+    "data_with_fixed_point",
+    "embed",
+    "escape_steps",
+    "explosion_steps",
+    "explosion_time",
+    "manifold_residual",
+    "nearest_embedded",
+    "nearest_kind",
+    "perturbed",
+    "properties",
+    "reduce",
+    "relax",
+    "saddle",
+    "silent_rate",
+]
