@@ -4,6 +4,7 @@ from saddlescope.theory.deep_levels import DeepLevels
 from saddlescope.theory.drop_schedule import DropSchedule
 from saddlescope.theory.escape_rate import EscapeRate
 from saddlescope.theory.escape_time import escape_steps
+from saddlescope.theory.first_drop import FirstDrop
 from saddlescope.theory.fixed_point import data_with_fixed_point
 from saddlescope.theory.linear_fixed_points import LinearFixedPoints
 from saddlescope.theory.linear_levels import LinearLevels
@@ -11,6 +12,7 @@ from saddlescope.theory.linear_system import LinearSystem
 from saddlescope.theory.narrow_levels import NarrowLevels
 from saddlescope.theory.nearest import nearest_embedded, nearest_kind
 from saddlescope.theory.nearest_saddle import NearestSaddle
+from saddlescope.theory.power_growth import PowerGrowth
 from saddlescope.theory.prediction import ConditionalPrediction, Prediction
 from saddlescope.theory.properties import properties
 from saddlescope.theory.quadratic import QuadraticDrops, explosion_steps, explosion_time
@@ -21,6 +23,7 @@ from saddlescope.theory.relax import relax
 from saddlescope.theory.relu_points import OrthogonalPoints
 from saddlescope.theory.saddle import perturbed, saddle
 from saddlescope.theory.silent_rate import silent_rate
+from saddlescope.theory.top_directions import TopDirections
 
 __all__ = [
     "KINDS",
@@ -29,6 +32,7 @@ __all__ = [
     "DropSchedule",
     "Equal",
     "EscapeRate",
+    "FirstDrop",
     "Kind",
     "LinearFixedPoints",
     "LinearLevels",
@@ -36,6 +40,7 @@ __all__ = [
     "NarrowLevels",
     "NearestSaddle",
     "OrthogonalPoints",
+    "PowerGrowth",
     "Prediction",
     "QuadraticDrops",
     "QuadraticNextDrops",
@@ -43,6 +48,7 @@ __all__ = [
     "ReducedWidth",
     "Silent",
     "Span",
+    "TopDirections",
     "data_with_fixed_point",
     "embed",
     "escape_steps",
