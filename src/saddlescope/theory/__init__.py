@@ -1,5 +1,6 @@
 """What the papers predict, as executable statements with their domains."""
 
+from saddlescope.theory.all_levels import AllLinearLevels
 from saddlescope.theory.deep_levels import DeepLevels
 from saddlescope.theory.drop_schedule import DropSchedule
 from saddlescope.theory.escape_rate import EscapeRate
@@ -24,9 +25,12 @@ from saddlescope.theory.relu_points import OrthogonalPoints
 from saddlescope.theory.saddle import perturbed, saddle
 from saddlescope.theory.silent_rate import silent_rate
 from saddlescope.theory.top_directions import TopDirections
+from saddlescope.theory.typical_drops import TypicalDrops
+from saddlescope.theory.unit_order import UnitOrder
 
 __all__ = [
     "KINDS",
+    "AllLinearLevels",
     "ConditionalPrediction",
     "DeepLevels",
     "DropSchedule",
@@ -49,6 +53,8 @@ __all__ = [
     "Silent",
     "Span",
     "TopDirections",
+    "TypicalDrops",
+    "UnitOrder",
     "data_with_fixed_point",
     "embed",
     "escape_steps",

@@ -65,7 +65,7 @@ def plain_descent(setting):
         and setting.batch is None
         and isinstance(setting.schedule, Constant)
         and isinstance(setting.loss, SquaredError),
-        "This theory is of the squared error under full-batch gradient descent at a constant rate, without momentum "
-        "or clipping.",
+        "This theory is of the squared error under full-batch gradient descent at a constant rate, "
+        "without momentum or clipping.",
     )
     return o.lr

@@ -18,16 +18,17 @@ from saddlescope.theory.silent_rate import silent_rate
 class EscapeRate(ConditionalPrediction):
     """The rate at which the first plateau between two drops is left, from its saddle alone; ours.
 
-    The saddle is the embedded fixed point of one unit that is nearest to the weights on the plateau.
-    With λ the lowest eigenvalue of the Hessian there, what lies off the manifold of one unit grows by
-    1 - lr λ per step: `rate` = ln(1 - lr λ). ReLU has no Hessian where units are silent. There the
-    rate is that of the silent unit that grows fastest in the residual.
+    The saddle is the embedded fixed point of one unit that is nearest to the weights on the
+    plateau. With λ the lowest eigenvalue of the Hessian there, what lies off the manifold of one
+    unit grows by 1 - lr λ per step: `rate` = ln(1 - lr λ). ReLU has no Hessian where units are
+    silent. There the rate is that of the silent unit that grows fastest in the residual.
 
-    `kind` is the saddle's kind, `lowest` is λ, `plateau_step` the step of the weights that were read.
-    Without such a plateau the rate is not a number.
+    `kind` is the saddle's kind, `lowest` is λ, `plateau_step` the step of the weights that were
+    read. Without such a plateau the rate is not a number.
 
-    Holds for two-layer nets of units under plain full-batch descent, where the plateau is long. For
-    units of order two and more λ is zero: a degenerate saddle, which second order cannot time.
+    Holds for two-layer nets of units under plain full-batch descent, where the plateau is long.
+    For units of order two and more λ is zero: a degenerate saddle, which second order cannot
+    time.
     """
 
     def __call__(self, setting, run):

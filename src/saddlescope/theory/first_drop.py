@@ -20,15 +20,17 @@ BUDGETS = 5  # a drop is looked for as many budgets ahead
 
 @final
 class FirstDrop(Prediction):
-    """When a two-layer net of units first drops, and how far its second unit has come by then; ours.
+    """When a net of units first drops, and how far its second unit has come by then; ours.
 
-    Near zero every unit of the draw grows alone, in the residual of the zero map, held still. The drop comes
-    when what has grown would gain as much as the best net of one unit does. `first_drop_step` is its step,
-    infinite if there is none within five budgets. `net_growth` is the factor by which the second largest unit
-    has grown by then: near one if units take turns, as large as the first's if they grow together.
+    Near zero every unit of the draw grows alone, in the residual of the zero map, held still. The
+    drop comes when what has grown would gain as much as the best net of one unit does.
+    `first_drop_step` is its step, infinite if there is none within five budgets. `net_growth` is
+    the factor by which the second largest unit has grown by then: near one if units take turns,
+    as large as the first's if they grow together.
 
-    Holds for units that are silent at zero, small initial weights, and plain full-batch descent. The residual
-    does not stay while the first unit grows, so that the growth of a second unit close behind it is less.
+    Holds for units that are silent at zero, small initial weights, and plain full-batch descent.
+    The residual does not stay while the first unit grows, so that the growth of a second unit
+    close behind it is less.
 
     **Arguments:**
 
@@ -37,21 +39,30 @@ class FirstDrop(Prediction):
 
     tries: int = eqx.field(default=10, static=True, converter=as_int)
 
+    def __check_init__(self):
+        NarrowLevels(1, tries=self.tries)  # refuses what is no number of tries
+
     def __call__(self, setting):
-        lr, net, task = plain_descent(setting), setting.net, setting.task
-        require(
-            isinstance(net, Units) and net.units > 1 and properties(net.unit, task.inputs, task.outputs).silent,
-            "This theory is of nets of two units or more, which are silent where their weights are zero: use Units.",
-        )
+        lr, net = plain_descent(setting), setting.net
+        _refuse_unless_silent(setting)
         start = setting.initial_params()
         zero = jax.tree.map(np.zeros_like, start)
         before, after = NarrowLevels(1, tries=self.tries)(setting)["plateau_level"][1]
-        require(bool(after < before), "No net of one unit is better than none: there is no first drop to predict.")
-        most = BUDGETS * setting.budget
-        steps, grown = escape_steps(net, start, zero, setting.statistics(), lr, before - after, most)
+        require(bool(after < before), "No net of one unit is better than none: there is no drop.")
+        data, fall, most = setting.statistics(), before - after, BUDGETS * setting.budget
+        steps, grown = escape_steps(net, start, zero, data, lr, fall, most)
         growth = _size(grown) / _size(start)
         second = int(np.argsort(_size(grown))[-2])
         return {"first_drop_step": ((), steps), "net_growth": ((), float(growth[second]))}
+
+
+def _refuse_unless_silent(setting):
+    net, task = setting.net, setting.task
+    good = isinstance(net, Units) and net.units > 1
+    require(
+        good and properties(net.unit, task.inputs, task.outputs).silent,
+        "This theory is of nets of two units or more that are silent at zero: use Units.",
+    )
 
 
 def _size(params):

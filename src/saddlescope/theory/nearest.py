@@ -61,7 +61,8 @@ def nearest_embedded(net, params, statistics, width, inputs, outputs) -> Nearest
 
 
 def nearest_kind(params, p: Properties, width: int) -> Kind:
-    """Of the kinds that units of these properties allow, the one whose manifold is nearest; the first of equals."""
+    """Of the kinds that units of these properties allow, the one whose manifold is nearest; the
+    first of equals."""
     kinds = [k for k in KINDS if k.fits(p)]
     return min(kinds, key=lambda k: (round(manifold_residual(params, k, width), 6), kinds.index(k)))
 

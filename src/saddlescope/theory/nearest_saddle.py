@@ -18,27 +18,33 @@ from saddlescope.theory.saddle import perturbed
 
 @final
 class NearestSaddle(ConditionalPrediction):
-    """The embedded fixed point of one unit that is nearest to the weights on a plateau between two drops; ours.
+    """The embedded fixed point of one unit nearest to the weights on a middle plateau; ours.
 
-    `level` is the loss there, `saddle` its kind, `fixed` whether it is a fixed point of the wide net, and
-    `distance` how far the weights are from it, over their norm. `lower_beside` is how far the loss falls
-    when one more unit, silent there, is moved a little: where that is positive the point is no minimum,
-    whatever the Hessian says. `plateau_step` is the step of the weights that were read.
+    A middle plateau lies between two drops.
 
-    Holds for two-layer nets of units under the squared error. A visited saddle is near; where weights only
-    drift slowly the nearest one is far.
+    `level` is the loss there, `saddle` its kind, `fixed` whether it is a fixed point of the wide
+    net, and `distance` how far the weights are from it, over their norm. `lower_beside` is how
+    far the loss falls when one more unit, silent there, is moved a little: where that is positive
+    the point is no minimum, whatever the Hessian says. `plateau_step` is the step of the weights
+    that were read.
+
+    Holds for two-layer nets of units under the squared error. A visited saddle is near; where
+    weights only drift slowly the nearest one is far.
 
     **Arguments:**
 
-    - `plateaus`: how many of the plateaus between drops are read, from the first; None for all. The one
-      whose fixed point is nearest is told of.
+    - `plateaus`: how many of the plateaus between drops are read, from the first; None for all.
+      The one whose fixed point is nearest is told of.
     """
 
     plateaus: int | None = eqx.field(default=1, static=True, converter=as_int)
 
     def __check_init__(self):
         good = self.plateaus is None or (isinstance(self.plateaus, int) and self.plateaus > 0)
-        require(good, f"`plateaus` must be a positive whole number, or None for all; got {self.plateaus!r}.")
+        require(
+            good,
+            f"`plateaus` must be a positive whole number, or None for all; got {self.plateaus!r}.",
+        )
 
     def __call__(self, setting, run):
         require(
@@ -49,8 +55,8 @@ class NearestSaddle(ConditionalPrediction):
         found = middle_weights(run, self.plateaus)
         if not found:
             return {"saddle": ((), "no plateau"), "distance": ((), np.nan)}
-        shape = task.inputs, task.outputs
-        near = [(nearest_embedded(net, params, statistics, 1, *shape), step) for step, params in found]
+        about = statistics, 1, task.inputs, task.outputs
+        near = [(nearest_embedded(net, params, *about), step) for step, params in found]
         point, step = min(near, key=lambda one: (not one[0].fixed, one[0].distance))
         return _told(net, point, statistics, setting.init_seed) | {"plateau_step": ((), step)}
 

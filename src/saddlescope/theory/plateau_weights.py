@@ -8,7 +8,8 @@ from saddlescope.stages import Plateau
 
 
 def saved_weights(run, plateau: Plateau) -> tuple[int, Params] | None:
-    """The step and the weights saved on a plateau, nearest to where it is flattest; None where there are none."""
+    """The step and the weights saved on a plateau, nearest to where it is flattest; None where
+    there are none."""
     times = run["saved_step"].values
     on = np.flatnonzero((times >= plateau.start) & (times <= plateau.end))
     if not on.size:
@@ -21,10 +22,11 @@ def saved_weights(run, plateau: Plateau) -> tuple[int, Params] | None:
 
 
 def middle_weights(run, plateaus: int | None = 1) -> list[tuple[int, Params]]:
-    """The same of the first plateaus between two drops, so many of them or all; none where there is no such plateau."""
+    """The same of the first plateaus between two drops, so many of them or all; none where there
+    is no such plateau."""
     require(
         {"param_u", "param_v", "saved_step"} <= {*run.measured.variables},
-        "This prediction starts from saved weights: observe `Parameters()`, and save them with `save_at=every(…)`.",
+        "This prediction starts from saved weights: observe `Parameters()` at `save_at=every(…)`.",
     )
     found = [saved_weights(run, plateau) for plateau in run.stages.plateaus[1:-1][:plateaus]]
     return [one for one in found if one is not None]

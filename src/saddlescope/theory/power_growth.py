@@ -14,8 +14,9 @@ from saddlescope.theory.prediction import Prediction
 class PowerGrowth(Prediction):
     """Units that grow by v̇ = v^p, each alone: how large they are when the largest reaches one.
 
-    v(t) = (v(0)^{1-p} - (p - 1) t)^{-1/(p-1)}, and v(0) e^t for p = 1 (simplicity paper, Eq. 15 for p = 2).
-    `time` is when the largest is one, `size` the sizes of all units then, in the order given.
+    v(t) = (v(0)^{1-p} - (p - 1) t)^{-1/(p-1)}, and v(0) e^t for p = 1 (simplicity paper, Eq. 15
+    for p = 2). `time` is when the largest is one, `size` the sizes of all units then, in the
+    order given.
 
     It needs no setting: it is of the equation itself, for positive starts below one.
 
@@ -45,4 +46,5 @@ class PowerGrowth(Prediction):
             time = -np.log(first)
             return {"time": ((), time), "size": ("unit", v * np.exp(time))}
         time = (first ** (1 - p) - 1) / (p - 1)
-        return {"time": ((), time), "size": ("unit", (v ** (1 - p) - (p - 1) * time) ** (-1 / (p - 1)))}
+        size = (v ** (1 - p) - (p - 1) * time) ** (-1 / (p - 1))
+        return {"time": ((), time), "size": ("unit", size)}

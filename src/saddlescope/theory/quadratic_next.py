@@ -11,17 +11,19 @@ from saddlescope.theory.quadratic import QuadraticDrops, explosion_steps
 
 @final
 class QuadraticNextDrops(ConditionalPrediction):
-    """The first two drops of a quadratic net, from t_∞ of Proposition 5 (the use for drops is ours).
+    """The first two drops of a quadratic net, from t_∞ of Proposition 5 (the use for drops is
+    ours).
 
-    The first comes at the least t_∞ of the units as drawn, in the correlation Σ_yZ. The second comes at
-    the least t_∞ of the units other than the largest, from the weights on the first plateau between two
-    drops, in the correlation of what is left there. Without such a plateau there is no second.
+    The first comes at the least t_∞ of the units as drawn, in the correlation Σ_yZ. The second
+    comes at the least t_∞ of the units other than the largest, from the weights on the first
+    plateau between two drops, in the correlation of what is left there. Without such a plateau
+    there is no second.
 
     `drop_step` holds both; `read_step` is the step of the weights that each starts from.
 
-    t_∞ is when a unit alone would be infinite in a correlation that stays as it is. The loss falls fastest
-    a little later, since it does not stay. Holds for quadratic neurons without bias and with one output,
-    small initial weights, and plain full-batch descent.
+    t_∞ is when a unit alone would be infinite in a correlation that stays as it is. The loss
+    falls fastest a little later, since it does not stay. Holds for quadratic neurons without bias
+    and with one output, small initial weights, and plain full-batch descent.
     """
 
     def __call__(self, setting, run):

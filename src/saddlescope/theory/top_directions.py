@@ -19,32 +19,35 @@ def _values(given):
 
 @final
 class TopDirections(Prediction):
-    """The exponent of Theorem 4: how what lies off the top directions depends on the initial scale ε.
+    """The exponent of Theorem 4: how what lies off the top directions depends on the initial
+    scale ε.
 
-    When the part of the weights along the top r singular directions of Σ_yx has grown to order one, the rest is
-    O(ε^{1 - s_{r+1}/s_1}). `exponent` is 1 - s_{r+1}/s_1.
+    When the part of the weights along the top r singular directions of Σ_yx has grown to order
+    one, the rest is O(ε^{1 - s_{r+1}/s_1}). `exponent` is 1 - s_{r+1}/s_1.
 
-    Holds for two-layer linear nets from small weights, and for their linear system (Eq. 32) itself.
+    Holds for two-layer linear nets from small weights, and for their linear system (Eq. 32)
+    itself.
 
     **Arguments:**
 
     - `top`: r, the number of equal top singular values.
-    - `values`: the singular values of a linear system that no setting stands for; None for those of the setting.
+    - `values`: the singular values of a linear system that no setting stands for; None for those
+      of the setting.
     """
 
     top: int = eqx.field(default=1, static=True, converter=as_int)
     values: tuple[float, ...] | None = eqx.field(default=None, static=True, converter=_values)
 
     def __check_init__(self):
-        require(isinstance(self.top, int) and self.top > 0, f"`top` must be a positive whole number; got {self.top!r}.")
+        good = isinstance(self.top, int) and self.top > 0
+        require(good, f"`top` must be a positive whole number; got {self.top!r}.")
 
     def __call__(self, setting):
         sigma = _correlation(setting) if self.values is None else np.diag(self.values)
         s = np.linalg.svd(sigma, compute_uv=False)
-        require(
-            bool(np.all(s[: self.top] > (1 - 1e-9) * s[0])),
-            f"The top {self.top} singular values must be equal; they are {', '.join(f'{v:.3g}' for v in s)}.",
-        )
+        equal = bool(np.all(s[: self.top] > (1 - 1e-9) * s[0]))
+        listed = ", ".join(f"{v:.3g}" for v in s)
+        require(equal, f"The top {self.top} singular values must be equal; they are {listed}.")
         return {"exponent": ((), LinearSystem(sigma).exponent(self.top))}
 
 

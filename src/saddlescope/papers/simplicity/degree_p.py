@@ -46,7 +46,7 @@ def predict(p, seed):
 
 
 def analyse(run, made, p, seed):
-    """The equation followed by a solver; and in a net the growth of the second unit until the first drop."""
+    """The equation, by a solver; and the growth of a net's second unit until the first drop."""
     found = solved(start(seed), p)
     return found | ({"net_growth": in_net(run)} if p in NETS else {})
 
@@ -59,7 +59,8 @@ def solved(v0, p):
 
     one.terminal = True
     longest = 2 * (-np.log(v0[0]) if p == 1 else v0[0] ** (1 - p) / (p - 1))
-    run = solve_ivp(lambda _, v: v**p, (0, longest), v0, rtol=1e-12, atol=1e-18, method="DOP853", events=one)
+    exact = dict(rtol=1e-12, atol=1e-18, method="DOP853")
+    run = solve_ivp(lambda _, v: v**p, (0, longest), v0, events=one, **exact)
     return {"time": float(run.t[-1]), "size": (("unit",), run.y[:, -1])}
 
 
@@ -80,7 +81,7 @@ def closed_form(results):
 
 
 def gaps(results):
-    """The largest gap to the solver: of the time at which the first reaches one, and of the others' sizes then."""
+    """The largest gap to the solver: of the time when the first is one, and of the others' sizes."""
     m, said = results.measured, results.predicted
     time = np.abs(m.time.values / said.time.values - 1)
     size = np.abs(said["size"].values[:, 1:] / m["size"].values[:, 1:] - 1).max(axis=1)

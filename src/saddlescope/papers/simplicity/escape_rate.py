@@ -51,7 +51,8 @@ def rates_agree(within):
     def check(results):
         gap = np.abs(results.measured.rate.values / results.predicted.rate.values - 1)
         good = int(np.sum(gap < within))
-        by = "; ".join(f"{p}: {median_rates(results.select(panel=p))}" for p in results.values("panel"))
+        parts = {p: results.select(panel=p) for p in results.values("panel")}
+        by = "; ".join(f"{p}: {median_rates(part)}" for p, part in parts.items())
         return rated(
             good, len(gap), f"{counted(good, len(gap))} to {within:.0%}; rates a step, measured and said, {by}"
         )
@@ -74,7 +75,8 @@ def draw(results):
     figure, ax = plt.subplots(figsize=(5.4, 3.8))
     for panels, colour, mark in ((LINEAR, BLUE, "o"), (RELU, ORANGE, "^")):
         part, label = results.select(panel=panels), ", ".join(NAMES[p] for p in panels)
-        ax.plot(part.predicted.rate, part.measured.rate, mark, color=colour, mfc="none", label=label)
+        said, rate = part.predicted.rate, part.measured.rate
+        ax.plot(said, rate, mark, color=colour, mfc="none", label=label)
     ends = np.array(ax.get_xlim())
     ax.plot(ends, ends, color="0.5", ls="--", lw=0.8, label="theory: equal, and 3 % off")
     ax.fill_between(ends, 0.97 * ends, 1.03 * ends, color="0.9", zorder=0)

@@ -39,7 +39,7 @@ def setting(seed):
 
 
 def analyse(run, made, seed):
-    """When each mode is half learned, in the order of s; how the modes compare in s and in what they explain."""
+    """When each mode is half learned, by s; the ratios of s and of what the modes explain."""
     (variance, weight), share, at = pair(seed), run.learned_mode.values, run.saved_step.values
     half = [float(np.interp(0.5, share[:, k], at)) for k in range(2)]
     s, gain = variance * weight, variance * weight**2

@@ -43,7 +43,7 @@ def save_at(panel, seed):
 
 
 def analyse(run, made, panel):
-    """The drops; the level of the middle plateau; how far weights there and at the end are off manifolds."""
+    """The drops; the middle plateau's level; distances from manifolds, there and at the end."""
     plateaus = run.stages.plateaus
     middle = saved_weights(run, plateaus[1]) if len(plateaus) > 2 else None
     found = {"drop_step": (("drop",), np.array(drops_after_plateaus(run)))}
@@ -66,9 +66,11 @@ def residuals(panel, run, middle):
     any v along one vector where u is equal: `inner` is the distance of u alone."""
     end = {name: run[f"param_{name}"].values[-1] for name in ("u", "v")}
     kinds = {"silent": Silent(), "rays": Rays(lines=panel in LINEAR), "span": Span(), "equal": Equal()}
-    of_kinds = lambda p, width: [manifold_residual(p, kinds[k], width) for k in OFF[:-1]]  # noqa: E731
-    places = ((middle, 1), (end, 2))
-    return np.array([[*of_kinds(p, w), manifold_residual(of_u(p), Equal(), w)] for p, w in places])
+    rows = []
+    for p, width in ((middle, 1), (end, 2)):
+        off = [manifold_residual(p, kinds[k], width) for k in OFF[:-1]]
+        rows.append([*off, manifold_residual(of_u(p), Equal(), width)])
+    return np.array(rows)
 
 
 OFF = ("silent", "rays", "span", "equal", "inner")
@@ -193,7 +195,8 @@ def draw(results):
         nearby = [max(off(m, 0, said), 1e-6) for m in part.runs() if "off" in m]
         right.semilogy(np.full(len(nearby), k) - 0.1, nearby, "o", color=BLUE, ms=4, mfc="none")
         distance = np.maximum(part.predicted.distance, 1e-6)
-        right.semilogy(np.full(len(distance), k) + 0.1, distance, "^", color=ORANGE, ms=4, mfc="none")
+        place = np.full(len(distance), k) + 0.1
+        right.semilogy(place, distance, "^", color=ORANGE, ms=4, mfc="none")
     ends = np.array(left.get_xlim())
     left.plot(ends, ends, color="0.5", ls="--", lw=0.8)
     right.plot([], [], "o", color=BLUE, mfc="none", label="off the manifold")

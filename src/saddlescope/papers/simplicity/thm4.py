@@ -49,15 +49,16 @@ def predict(values, what, seed):
 
 
 def analyse(runs, settings, values, what, seed):
-    """What lies off the top directions when they have grown, by ε; the slope; and whether Eq. 34 is solved."""
+    """What lies off the top directions when they have grown, by ε; its slope; the gap of Eq. 34."""
     system, r = LinearSystem(np.diag(VALUES[values])), len(VALUES[values]) - 1
     if what == "net":
         rest = [in_net(run, system, r) for run in runs.values()]
     else:
         rest = [in_system(system, r, eps, seed) for eps in SMALL[what]]
     slope = np.polyfit(np.log(SMALL[what]), np.log(rest), 1)[0]
-    found = {"exponent": slope, "rest": (("eps",), np.array(rest)), "eps": (("eps",), np.array(SMALL[what]))}
-    return found | ({"eq34_gap": exponential_gap(seed)} if what == "system" else {})
+    by_eps = {"rest": (("eps",), np.array(rest)), "eps": (("eps",), np.array(SMALL[what]))}
+    solved = {"eq34_gap": exponential_gap(seed)} if what == "system" else {}
+    return {"exponent": slope} | by_eps | solved
 
 
 def exponential_gap(seed):
