@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 import saddlescope
 from saddlescope.engines import Jax
+from saddlescope.explanations import NextDrops
 from saddlescope.nets import (
     MLP,
     ConvUnit,
@@ -91,13 +92,22 @@ from saddlescope.tasks import (
     multi_frequency,
 )
 from saddlescope.theory import (
+    AllLinearLevels,
     DeepLevels,
     DropSchedule,
+    EscapeRate,
+    FirstDrop,
     LinearLevels,
     NarrowLevels,
+    NearestSaddle,
     OrthogonalPoints,
+    PowerGrowth,
     QuadraticDrops,
+    QuadraticNextDrops,
     ReducedWidth,
+    TopDirections,
+    TypicalDrops,
+    UnitOrder,
 )
 
 COVARIANCE = ((1, 1), (1, 4))
@@ -189,7 +199,8 @@ CASES = [
     MinimaCounts(ProminentMinima()), ResidualAmplitudes(), ResidualAmplitudes(4), Sharpness(20), GradientNoise(7),
     WeightDensity(0.5, 10),
     LinearLevels(), DropSchedule(), ReducedWidth(), OrthogonalPoints(), NarrowLevels(1, tries=2), QuadraticDrops(),
-    DeepLevels(((1, 1),), tries=2),
+    DeepLevels(((1, 1),), tries=2), AllLinearLevels(), TypicalDrops(), TopDirections(), FirstDrop(2), UnitOrder(),
+    PowerGrowth(2, (0.3, 0.1)), EscapeRate(), NearestSaddle(), NearestSaddle(None), QuadraticNextDrops(), NextDrops(),
     linear_setting(), relu_setting(), minibatch_setting(), random_feature_setting(),
     random_feature_setting(engine=Jax()), linear_setting(optimiser=GradientFlow(0.01)),
 ]  # fmt: skip

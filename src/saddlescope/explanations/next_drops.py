@@ -10,8 +10,7 @@ from saddlescope.theory.prediction import ConditionalPrediction
 
 @final
 class NextDrops(ConditionalPrediction):
-    """The drop after each plateau, from the weights on that plateau alone, as `explain` says it;
-    ours.
+    """The drop after each plateau, from the weights on it alone, as `explain` says it; ours.
 
     Near the embedded fixed point nearest to the weights, what has yet to grow does so in the
     residual there, held still. That is Theorem 4 for linear units, Proposition 5 for quadratic

@@ -8,8 +8,7 @@ from saddlescope.stages import Plateau
 
 
 def saved_weights(run, plateau: Plateau) -> tuple[int, Params] | None:
-    """The step and the weights saved on a plateau, nearest to where it is flattest; None where
-    there are none."""
+    """The step and weights saved on a plateau where it is flattest; None where none were saved."""
     times = run["saved_step"].values
     on = np.flatnonzero((times >= plateau.start) & (times <= plateau.end))
     if not on.size:
@@ -22,8 +21,7 @@ def saved_weights(run, plateau: Plateau) -> tuple[int, Params] | None:
 
 
 def middle_weights(run, plateaus: int | None = 1) -> list[tuple[int, Params]]:
-    """The same of the first plateaus between two drops, so many of them or all; none where there
-    is no such plateau."""
+    """The same of the first plateaus between two drops: so many of them, or all for None."""
     require(
         {"param_u", "param_v", "saved_step"} <= {*run.measured.variables},
         "This prediction starts from saved weights: observe `Parameters()` at `save_at=every(…)`.",

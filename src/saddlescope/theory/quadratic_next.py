@@ -11,8 +11,7 @@ from saddlescope.theory.quadratic import QuadraticDrops, explosion_steps
 
 @final
 class QuadraticNextDrops(ConditionalPrediction):
-    """The first two drops of a quadratic net, from t_∞ of Proposition 5 (the use for drops is
-    ours).
+    """The first two drops of a quadratic net, from t_∞ of Proposition 5; ours.
 
     The first comes at the least t_∞ of the units as drawn, in the correlation Σ_yZ. The second
     comes at the least t_∞ of the units other than the largest, from the weights on the first

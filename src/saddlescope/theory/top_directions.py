@@ -19,8 +19,7 @@ def _values(given):
 
 @final
 class TopDirections(Prediction):
-    """The exponent of Theorem 4: how what lies off the top directions depends on the initial
-    scale ε.
+    """The exponent of Theorem 4: how far the rest lags behind when the top directions have grown.
 
     When the part of the weights along the top r singular directions of Σ_yx has grown to order
     one, the rest is O(ε^{1 - s_{r+1}/s_1}). `exponent` is 1 - s_{r+1}/s_1.

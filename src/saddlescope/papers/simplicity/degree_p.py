@@ -81,7 +81,7 @@ def closed_form(results):
 
 
 def gaps(results):
-    """The largest gap to the solver: of the time when the first is one, and of the others' sizes."""
+    """The largest gap to the solver: of the time when the first is one, or of the others' size."""
     m, said = results.measured, results.predicted
     time = np.abs(m.time.values / said.time.values - 1)
     size = np.abs(said["size"].values[:, 1:] / m["size"].values[:, 1:] - 1).max(axis=1)
