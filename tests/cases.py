@@ -8,6 +8,7 @@ import numpy as np
 
 import saddlescope
 from saddlescope.engines import Flow, Fused, Jax
+from saddlescope.explanations import NextDrops
 from saddlescope.initials import FirstUnits, Scaled, given_weights
 from saddlescope.losses import CrossEntropy, CustomLoss, SquaredError
 from saddlescope.nets import (
@@ -98,23 +99,32 @@ from saddlescope.tasks import (
     multi_frequency,
 )
 from saddlescope.theory import (
+    AllLinearLevels,
     ConstantFit,
     CosineLevels,
     DeepLevels,
     DropSchedule,
+    EscapeRate,
     EulerGap,
+    FirstDrop,
     FlowTime,
     FrozenAt,
     GrowthRates,
     LinearLevels,
     NarrowLevels,
+    NearestSaddle,
     OrthogonalPoints,
+    PowerGrowth,
     PreservedRelation,
     ProjectedRate,
     QuadraticDrops,
+    QuadraticNextDrops,
     ReducedWidth,
     RelaxedLevel,
     SpikesByLayer,
+    TopDirections,
+    TypicalDrops,
+    UnitOrder,
 )
 
 COVARIANCE = ((1, 1), (1, 4))
@@ -221,7 +231,8 @@ CASES = [
     LinearLevels(), DropSchedule(), ReducedWidth(), OrthogonalPoints(), NarrowLevels(1, tries=2), QuadraticDrops(),
     DeepLevels(((1, 1),), tries=2), EulerGap(), GrowthRates(), ProjectedRate((1e-9,)),
     PreservedRelation((0, 0)), RelaxedLevel(2), ConstantFit(), CosineLevels(), FrozenAt(), FlowTime(),
-    SpikesByLayer(),
+    SpikesByLayer(), AllLinearLevels(), TypicalDrops(), TopDirections(), FirstDrop(2), UnitOrder(),
+    PowerGrowth(2, (0.3, 0.1)), EscapeRate(), NearestSaddle(), NearestSaddle(None), QuadraticNextDrops(), NextDrops(),
     linear_setting(), relu_setting(), minibatch_setting(), random_feature_setting(),
     random_feature_setting(engine=Jax()), linear_setting(optimiser=GradientFlow(0.01)),
 ]  # fmt: skip

@@ -43,6 +43,7 @@ from saddlescope.theory import (
     Prediction,
     PreservedRelation,
     QuadraticDrops,
+    QuadraticNextDrops,
     RelaxedLevel,
     SpikesByLayer,
 )
@@ -335,6 +336,7 @@ def test_prediction_is_a_pure_function_of_the_setting(case):
     made |= {PreservedRelation: silent_setting, RelaxedLevel: silent_setting}
     made |= dict.fromkeys((ConstantFit, CosineLevels, FrozenAt, SpikesByLayer), random_feature_setting)
     made |= {FlowTime: lambda: random_feature_setting(schedule=Constant())}
+    made |= {QuadraticNextDrops: quadratic_setting}
     setting = made.get(type(case), linear_setting)()
     given = (setting, Run(train(setting, (Parameters(),), SaveAt((0,))))) if case.conditional else (setting,)
     first, second = case(*given), case(*given)

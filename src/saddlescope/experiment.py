@@ -42,7 +42,7 @@ class Experiment:
     - `measure`: in place of `setting`, for what trains nothing: a function of the axes to numbers.
     - `observe`, `save_at`: what is read off a run, and when; functions of the axes where they differ.
     - `predict`: predictions, put beside the measurement under the same names; a function of the axes where they
-      differ. With several settings they see the first.
+      differ. With several settings they see the first; where nothing is trained they see None.
     - `analyse`: analyse(run, setting), in the worker, gives what is kept in place of the curves; with several runs both
       are by name. Further arguments are axes of the point.
     - `follow`: follow(run, setting) names further settings to train once the first are done, such as branches.
@@ -137,7 +137,7 @@ class Experiment:
     def prediction(self, point) -> PredictJob:
         """What theory says at one point, from the setting alone."""
         made = at(self.setting, **point)
-        first = next(iter(made.values())) if isinstance(made, Mapping) else made
+        first = next(iter(made.values()), None) if isinstance(made, Mapping) else made
         predictions = tuple(p for p in self._at(self.predict, point) if not p.conditional)
         return PredictJob(first.setting if isinstance(first, TrainJob) else first, predictions)
 

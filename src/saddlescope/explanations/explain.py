@@ -8,12 +8,12 @@ from saddlescope.errors import InvalidInput, require
 from saddlescope.explanations.nearby import Nearby
 from saddlescope.explanations.plateau import COLUMNS, PlateauExplanation
 from saddlescope.nets import Units
-from saddlescope.nets.net import Params
 from saddlescope.results import Results, Run
 from saddlescope.setting import Setting
-from saddlescope.stages import Plateau, find_stages
+from saddlescope.stages import find_stages
 from saddlescope.tables import Table
 from saddlescope.theory.drop_schedule import plain_descent
+from saddlescope.theory.plateau_weights import saved_weights
 
 Runs = Results | Run | xr.Dataset
 
@@ -74,27 +74,6 @@ def diagnose(run: Run | xr.Dataset, setting: Setting | None = None) -> list[Plat
         nearby.explain_plateau(p, drop, saved_weights(run, p))
         for p, drop in zip(stages.plateaus, next_drops, strict=True)
     ]
-
-
-def saved_weights(run: Run | xr.Dataset, plateau: Plateau) -> tuple[int, Params] | None:
-    """The weights saved on a plateau and their step; None where there are none.
-
-    Of several, they are those nearest to where the plateau is flattest.
-
-    **Arguments:**
-
-    - `run`: A trained run with saved weights.
-    - `plateau`: One of its plateaus.
-    """
-    times = run["saved_step"].values
-    on = np.flatnonzero((times >= plateau.start) & (times <= plateau.end))
-    if not on.size:
-        return None
-    i = on[np.argmin(np.abs(times[on] - plateau.at))]
-    params = {name: np.asarray(run[f"param_{name}"].values[i], float) for name in ("u", "v")}
-    finite = all(np.isfinite(w).all() for w in params.values())
-    require(finite, f"The weights at step {int(times[i])} are not numbers: this run diverged.")
-    return int(times[i]), params
 
 
 def _setting_of(run) -> Setting:

@@ -111,16 +111,17 @@ class PredictJob(Job):
 
     **Arguments:**
 
-    - `setting`: the setting.
+    - `setting`: the setting; None where nothing is trained and the predictions carry all they need.
     - `predictions`: what is asked about it.
     """
 
-    setting: Setting
+    setting: Setting | None
     predictions: tuple[Prediction, ...]
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        said = [self.setting.hash, *(prediction.json_values() for prediction in self.predictions)]
+        about = None if self.setting is None else self.setting.hash
+        said = [about, *(prediction.json_values() for prediction in self.predictions)]
         return f"{content_hash(said)}-p-v{VERSION}"
 
     @property
@@ -131,7 +132,7 @@ class PredictJob(Job):
     def run(self, checkpoint):
         start, found = time.process_time(), {}
         for prediction in self.predictions:
-            found |= prediction(self.setting)
+            found |= prediction(self.setting)  # type: ignore[arg-type]
         return named({**found, "cpu_seconds": time.process_time() - start})
 
 

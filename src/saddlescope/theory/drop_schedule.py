@@ -5,6 +5,7 @@ from typing import final
 import numpy as np
 
 from saddlescope.errors import require
+from saddlescope.losses import SquaredError
 from saddlescope.optimisers import Constant, GradientDescent
 from saddlescope.setting import Setting
 from saddlescope.theory.linear_modes import linear_modes
@@ -69,7 +70,9 @@ def plain_descent(setting: Setting) -> float:
         and o.momentum is None
         and o.clip is None
         and setting.batch is None
-        and isinstance(setting.schedule, Constant),
-        "This theory is of full-batch gradient descent at a constant rate, without momentum or clipping.",
+        and isinstance(setting.schedule, Constant)
+        and isinstance(setting.loss, SquaredError),
+        "This theory is of the squared error under full-batch gradient descent at a constant rate, "
+        "without momentum or clipping.",
     )
     return o.lr

@@ -9,7 +9,7 @@ from saddlescope.nets import Units
 from saddlescope.nets.net import Net, Params
 from saddlescope.tasks.task import Moments, Samples
 from saddlescope.theory.narrow_levels import narrow
-from saddlescope.theory.properties import properties
+from saddlescope.theory.properties import Properties, properties
 from saddlescope.theory.relations import KINDS, Kind, manifold_residual, reduce
 from saddlescope.theory.relations.kind import numpy, refuse_unless_weights, stacked
 from saddlescope.theory.relax import relax, settle
@@ -88,8 +88,7 @@ def nearest_embedded(
         f"This net has {expected[0]} units of {expected[1]} inner weights; got {sizes}.",
     )
     require(bool(np.any(stacked(params))), "The weights must not all be zero.")
-    kinds = [k for k in KINDS if k.fits(p)]
-    kind = min(kinds, key=lambda k: (round(manifold_residual(params, k, width), 6), kinds.index(k)))
+    kind = nearest_kind(params, p, width)
     start, own = reduce(params, kind, width), narrow(net, width)
     found = [relax(own, start, statistics), settle(own, start, statistics)]
     fixed = [(small, level) for small, level, slope in found if slope < FIXED] or [found[0][:2]]
@@ -108,6 +107,13 @@ def nearest_embedded(
         point,
         small,
     )
+
+
+def nearest_kind(params: Params, p: Properties, width: int) -> Kind:
+    """Of the kinds that units of these properties allow, the one whose manifold is nearest; the
+    first of equals."""
+    kinds = [k for k in KINDS if k.fits(p)]
+    return min(kinds, key=lambda k: (round(manifold_residual(params, k, width), 6), kinds.index(k)))
 
 
 def _gap(params, point):

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from saddlescope.numerics import reproducible
 from saddlescope.results import Run
 from saddlescope.serialization.part import Part
 from saddlescope.setting import Setting
@@ -21,6 +22,12 @@ class Prediction(Part):
     """
 
     conditional: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **more):
+        """Whoever calls it, a prediction computes in double precision: in float32 a degree is not seen as one."""
+        super().__init_subclass__(**more)
+        if "__call__" in vars(cls):
+            cls.__call__ = reproducible()(cls.__call__)
 
     @abstractmethod
     def __call__(self, setting: Setting) -> Predicted:

@@ -62,7 +62,7 @@ def listed(found, word="{:g}"):
 
 
 def curves(ax, results, axis, values, label, relative=False):
-    """Loss curves by the value of an axis, first seed thick, with the levels of theory dashed."""
+    """Loss curves by the value of an axis, first seed thick; predicted levels and drops marked."""
     levels, learned = [], 0
     for value, colour in zip(values, plt.get_cmap("viridis")(np.linspace(0.9, 0.1, len(values))), strict=True):
         for i, m in enumerate(results.select(**{axis: value}).runs()):
@@ -71,7 +71,10 @@ def curves(ax, results, axis, values, label, relative=False):
             learned = max(learned, at[np.argmax(loss - loss[-1] < 0.01 * loss[0])])
             ax.plot(at, loss, color=colour, lw=1.4 if i == 0 else 0.3, label=None if i else label(value))
             if "plateau_level" in m.predicted and not relative:
-                levels = m.predicted.plateau_level.values
+                levels = m.predicted["plateau_level"].values
+            if i == 0 and "drop_step" in m.predicted:
+                drops = m.predicted["drop_step"].values
+                ax.plot(drops, np.interp(drops, at, loss), "x", color=colour, ms=5)
     for k, level in enumerate(levels):
         ax.axhline(level, color=BLACK, ls="--", lw=0.7, label=None if k else "theory: levels")
     ax.set(xlabel="step", ylabel="loss over its start" if relative else "loss", xlim=(0, 1.3 * learned + 1))

@@ -16,6 +16,7 @@ from saddlescope.nets import LinearHead, MergedHead, Units, linear_units
 from saddlescope.optimisers import GradientDescent
 from saddlescope.setting import Setting
 from saddlescope.tasks import InContextRegression, LinearTeacher
+from saddlescope.theory import LinearLevels, NarrowLevels
 
 CASES = {
     "scalar output": (1, "one output"), "scalar input": (1, "one input"),
@@ -35,6 +36,11 @@ def setting(case, seed, samples):
         "two outputs": LinearTeacher(((1, 0), (0, 1)), COVARIANCE),
     }[case]  # fmt: skip
     return Setting(task, linear_units(50, 1e-6), GradientDescent(0.01), steps=2000, seed=seed)
+
+
+def predict(case, seed, samples):
+    """Levels of nets of no unit, one and two. Where one unit suffices the last two are equal."""
+    return (NarrowLevels(2, tries=6),) if case in ("merged", "separate") else (LinearLevels(),)
 
 
 def as_many(results):
@@ -59,6 +65,7 @@ experiment = Experiment(
     setting=setting,
     full=dict(case=CASES, seed=range(5), samples=(8192,)),
     quick=dict(case=CASES, seed=range(1), samples=(1024,)),
+    predict=predict,
     draw=draw,
     claims=(
         Claim("Linear nets with a scalar output or input drop once.", "S35 · Section 7", as_many,

@@ -13,14 +13,14 @@ from scipy.integrate import solve_ivp
 from saddlescope.checks import always, holds_in_share, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, ORANGE
+from saddlescope.figures import BLACK, BLUE, ORANGE
 from saddlescope.nets import Cube, Identity, Neuron, Square, Units
 from saddlescope.observables import Parameters
 from saddlescope.optimisers import GradientDescent
-from saddlescope.results import Run
 from saddlescope.setting import Setting
 from saddlescope.tasks import Teacher
-from saddlescope.training import SaveAt, train
+from saddlescope.theory import FirstDrop, PowerGrowth
+from saddlescope.training import every
 
 UNITS, EPS, SMALL = 10, 1e-3, 0.1
 NETS = {1: (Identity(), 0.01), 2: (Square(), 0.01), 3: (Cube(), 0.002)}  # by degree, with a stable learning rate
@@ -28,63 +28,81 @@ NET_EPS, STEPS = 0.03, 3000
 NONE = -1.0  # no drop in time
 
 
-def grown(v0, t, p):
-    """v(t) of v̇ = v^p."""
-    return v0 * np.exp(t) if p == 1 else (v0 ** (1 - p) - (p - 1) * t) ** (-1 / (p - 1))
+def start(seed):
+    return np.sort(np.abs(EPS * np.random.default_rng(seed).standard_normal(UNITS)))[::-1]
 
 
-def time_to_one(v0, p):
-    return -np.log(v0) if p == 1 else (v0 ** (1 - p) - 1) / (p - 1)
+def setting(p, seed):
+    """A net of units of degree p; none of degree four."""
+    if p not in NETS:
+        return {}
+    activation, lr = NETS[p]
+    task = Teacher(activation, ((1, 0), (0, 1)), None)
+    net = Units(UNITS, Neuron(activation), NET_EPS)
+    return Setting(task, net, GradientDescent(lr), steps=STEPS, seed=seed)
 
 
-def measure(p, seed):
-    v0 = np.sort(np.abs(EPS * np.random.default_rng(seed).standard_normal(UNITS)))[::-1]
-    t = time_to_one(v0[0], p)
-    theory = grown(v0, t, p)
-    return {"second": float(theory[1]), "gap": solver_gap(v0, t, theory, p)} | (
-        {"net_growth": in_net(p, seed)} if p in NETS else {}
-    )
+def predict(p, seed):
+    return (PowerGrowth(p, tuple(start(seed))), *((FirstDrop(),) if p in NETS else ()))
 
 
-def solver_gap(v0, t, theory, p):
-    """The largest gap to a solver: of the time at which the first reaches one, and of the others' sizes then."""
+def analyse(run, made, p, seed):
+    """The equation, by a solver; and the growth of a net's second unit until the first drop."""
+    found = solved(start(seed), p)
+    return found | ({"net_growth": in_net(run)} if p in NETS else {})
+
+
+def solved(v0, p):
+    """When the first unit reaches one, and the size of all units then."""
 
     def one(_, v):
         return v[0] - 1
 
     one.terminal = True
-    run = solve_ivp(lambda _, v: v**p, (0, 2 * t), v0, rtol=1e-12, atol=1e-18, method="DOP853", events=one)
-    return max(abs(run.t[-1] / t - 1), float(np.abs(theory[1:] / run.y[1:, -1] - 1).max()))
+    longest = 2 * (-np.log(v0[0]) if p == 1 else v0[0] ** (1 - p) / (p - 1))
+    exact = dict(rtol=1e-12, atol=1e-18, method="DOP853")
+    run = solve_ivp(lambda _, v: v**p, (0, longest), v0, events=one, **exact)
+    return {"time": float(run.t[-1]), "size": (("unit",), run.y[:, -1])}
 
 
-def in_net(p, seed):
+def in_net(run):
     """The second largest unit's growth from the start to the first drop; NONE without one."""
-    activation, lr = NETS[p]
-    task = Teacher(activation, ((1, 0), (0, 1)), None)
-    setting = Setting(task, Units(UNITS, Neuron(activation), NET_EPS), GradientDescent(lr), steps=STEPS, seed=seed)
-    drop = next((d.at for d in Run(train(setting, quiet=True)).stages.drops), None)
+    drop = next((d.at for d in run.stages.drops), None)
     if drop is None:
         return NONE
-    run = train(setting.replace(steps=round(drop)), (Parameters(),), SaveAt((0,)), quiet=True)  # and the last
-    size = np.linalg.norm(np.concatenate([run.param_u.values, run.param_v.values], axis=2), axis=2)  # instant × unit
-    second = int(np.argsort(size[-1])[-2])
-    return float(size[-1, second] / size[0, second])
+    theta = np.concatenate([run.param_u.values, run.param_v.values], axis=2)  # step × unit × weight
+    begin, end = (np.linalg.norm(theta[step], axis=1) for step in (0, round(drop)))
+    second = int(np.argsort(end)[-2])
+    return float(end[second] / begin[second])
 
 
 def closed_form(results):
-    gap = results.measured.gap.values
+    gap = gaps(results)
     return always(np.sum(gap < 1e-5), len(gap), f"largest gap to the solver {gap.max():.1e}")
 
 
+def gaps(results):
+    """The largest gap to the solver: of the time when the first is one, or of the others' size."""
+    m, said = results.measured, results.predicted
+    time = np.abs(m.time.values / said.time.values - 1)
+    size = np.abs(said["size"].values[:, 1:] / m["size"].values[:, 1:] - 1).max(axis=1)
+    return np.maximum(time, size)
+
+
+def seconds(results):
+    """The second largest unit when the first is one."""
+    return results.predicted["size"].values[:, 1]
+
+
 def stays_small(results):
-    second = results.measured.second.values
+    second = seconds(results)
     good = int(np.sum(second < SMALL))
     spread = f"median {np.median(second) / EPS:.2g} ε, largest {second.max() / EPS:.3g} ε"
     return holds_in_share(good, len(second), f"{share_text(good, len(second))} below {SMALL:g}; {spread}")
 
 
 def keeps_up(results):
-    second = results.measured.second.values
+    second = seconds(results)
     good = int(np.sum(second > SMALL))
     return holds_in_share(
         good, len(second), f"{share_text(good, len(second))} above {SMALL:g}; median {np.median(second):.2g}"
@@ -111,24 +129,35 @@ def stronger(lower, higher):
 def draw(results):
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4))
     for m in results.runs():
-        left.semilogy(int(m.p), m.second, "o", color=BLUE, ms=4, mfc="none")
-        if int(m.p) in NETS and m.net_growth != NONE:
-            right.semilogy(int(m.p), m.net_growth, "o", color=ORANGE, ms=4, mfc="none")
+        p, said = int(m.p), m.predicted
+        left.semilogy(p, m["size"][1], "o", color=BLUE, ms=4, mfc="none")
+        left.semilogy(p, said["size"][1], "x", color=BLACK, ms=3)
+        if p in NETS and m.net_growth != NONE:
+            right.semilogy(p - 0.05, m.net_growth, "o", color=ORANGE, ms=4, mfc="none")
+            right.semilogy(p + 0.05, said["net_growth"], "x", color=BLACK, ms=3)
+    for ax, colour, word in ((left, BLUE, "by a solver"), (right, ORANGE, "trained")):
+        ax.plot([], [], "o", color=colour, mfc="none", label=word)
+        ax.plot([], [], "x", color=BLACK, label="predicted")
     left.axhline(EPS, color="0.5", ls="--", lw=0.8, label="ε")
     left.set(xlabel="degree p", ylabel="second largest when the first is one", xticks=results.values("p"),
              title="$\\dot v = v^p$")  # fmt: skip
     right.set(xlabel="degree p of the units", ylabel="growth of the second unit", xticks=list(NETS),
               title="nets, at the first drop")  # fmt: skip
-    left.legend(fontsize=7)
+    for ax in (left, right):
+        ax.legend(fontsize=7)
     return figure
 
 
 experiment = Experiment(
     title="The largest start grows away from the rest",
     source="Eq. 15, 16; Section 5.2",
-    measure=measure,
+    setting=setting,
     full=dict(p=(1, 2, 3, 4), seed=range(50)),
     quick=dict(p=(1, 2, 3), seed=range(3)),
+    save_at=every(1, STEPS),  # the drop may come at any step
+    observe=(Parameters(),),
+    analyse=analyse,
+    predict=predict,
     draw=draw,
     claims=(
         Claim("v̇ = v^p has the closed form of Eq. 15 and its siblings.", "S22 · Eq. 15", closed_form),

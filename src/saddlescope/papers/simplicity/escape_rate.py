@@ -16,53 +16,57 @@ from saddlescope.experiment import Experiment
 from saddlescope.explanations import saved_weights
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.observables import Parameters
-from saddlescope.papers.simplicity._panels import NAMES, panel_setting
-from saddlescope.theory import nearest_embedded, silent_rate
+from saddlescope.papers.simplicity._panels import NAMES, STEPS, panel_setting
+from saddlescope.theory import EscapeRate, nearest_kind, properties
 from saddlescope.theory.relations.kind import stacked
-from saddlescope.training import every, train
+from saddlescope.training import every
 
 LINEAR, RELU, FLAT = ("B", "B diag", "C"), ("D", "E"), ("F", "G")
 
 
-def measure(panel, seed):
-    setting = panel_setting(panel, seed)
-    run = train(setting, (Parameters(),), every(setting.budget // 1000, setting.budget), quiet=True)
+def setting(panel, seed):
+    return panel_setting(panel, seed)
+
+
+def save_at(panel, seed):
+    return every(STEPS[panel] // 1000, STEPS[panel])
+
+
+def analyse(run, made):
+    """Growth per step of the distance from the manifold of one unit, while the plateau is left."""
     middle = run.stages.plateaus[1:-1]
     found = saved_weights(run, middle[0]) if middle else None
     if found is None:
-        return {"said": np.nan, "rate": np.nan, "kind": "no plateau", "lowest": np.nan}
-    statistics, task = setting.net.statistics(setting.data()), setting.task
-    near = nearest_embedded(setting.net, found[1], statistics, 1, task.inputs, task.outputs)
-    pull = silent_rate(setting.net, near.point, statistics) if panel in RELU else -near.saddle.lowest
+        return {"rate": np.nan}
+    kind = nearest_kind(found[1], properties(made.net.unit, made.task.inputs, made.task.outputs), 1)
     at = run.saved_step.values
-    window = (at >= middle[0].at) & (at <= middle[0].end)
-    return {
-        "said": float(np.log1p(setting.optimiser.lr * pull)), "rate": growth(run, near, window, at),
-        "kind": near.saddle.kind if near.fixed else "not fixed", "lowest": near.saddle.lowest,
-    }  # fmt: skip
-
-
-def growth(run, near, window, at):
-    """Growth a step of the distance from the manifold of one unit."""
-    rows = [{n: run[f"param_{n}"].values[i] for n in ("u", "v")} for i in np.flatnonzero(window)]
-    off = [np.linalg.norm(stacked(p) - stacked(near.kind.project(p, near.width))) for p in rows]
-    return float(np.polyfit(at[window], np.log(np.maximum(off, 1e-300)), 1)[0]) if len(rows) > 3 else np.nan
+    window = np.flatnonzero((at >= middle[0].at) & (at <= middle[0].end))
+    rows = [{n: run[f"param_{n}"].values[i] for n in ("u", "v")} for i in window]
+    off = [np.linalg.norm(stacked(p) - stacked(kind.project(p, 1))) for p in rows]
+    enough = len(rows) > 3
+    rate = np.polyfit(at[window], np.log(np.maximum(off, 1e-300)), 1)[0] if enough else np.nan
+    return {"rate": float(rate)}
 
 
 def rates_agree(within):
     def check(results):
-        gap = np.abs(results.measured.rate.values / results.measured.said.values - 1)
+        gap = np.abs(results.measured.rate.values / results.predicted.rate.values - 1)
         good = int(np.sum(gap < within))
-        parts = {p: results.select(panel=p).measured for p in results.values("panel")}
-        by = "; ".join(f"{p}: {np.median(part.rate):.4f} and {np.median(part.said):.4f}" for p, part in parts.items())
+        parts = {p: results.select(panel=p) for p in results.values("panel")}
+        by = "; ".join(f"{p}: {median_rates(part)}" for p, part in parts.items())
         text = f"{share_text(good, len(gap))} to {within:.0%}; rates a step, measured and said, {by}"
         return holds_in_share(good, len(gap), text, groups=groups_by(results, "panel", gap < within))
 
     return check
 
 
+def median_rates(part):
+    measured, predicted = (np.median(d.rate) for d in (part.measured, part.predicted))
+    return f"{measured:.4f} and {predicted:.4f}"
+
+
 def degenerate(results):
-    kinds, lowest = results.measured.kind.values.astype(str), results.measured.lowest.values
+    kinds, lowest = results.predicted.kind.values.astype(str), results.predicted.lowest.values
     good = int(np.sum(kinds == "degenerate"))
     return holds_in_share(
         good, len(kinds), f"{share_text(good, len(kinds))}; largest |λ| {np.nanmax(np.abs(lowest)):.1e}"
@@ -72,8 +76,9 @@ def degenerate(results):
 def draw(results):
     figure, ax = plt.subplots(figsize=(5.4, 3.8))
     for panels, colour, mark in ((LINEAR, BLUE, "o"), (RELU, ORANGE, "^")):
-        m = results.select(panel=panels).measured
-        ax.plot(m.said, m.rate, mark, color=colour, mfc="none", label=", ".join(NAMES[p] for p in panels))
+        part, label = results.select(panel=panels), ", ".join(NAMES[p] for p in panels)
+        said, rate = part.predicted.rate, part.measured.rate
+        ax.plot(said, rate, mark, color=colour, mfc="none", label=label)
     ends = np.array(ax.get_xlim())
     ax.plot(ends, ends, color="0.5", ls="--", lw=0.8, label="theory: equal, and 3 % off")
     ax.fill_between(ends, 0.97 * ends, 1.03 * ends, color="0.9", zorder=0)
@@ -85,9 +90,13 @@ def draw(results):
 experiment = Experiment(
     title="The saddle gives the rate of escape",
     source="a prediction of ours, on Section 5",
-    measure=measure,
+    setting=setting,
     full=dict(panel=NAMES, seed=range(5)),
     quick=dict(panel=("B", "D"), seed=range(1)),
+    save_at=save_at,
+    observe=(Parameters(),),
+    analyse=analyse,
+    predict=(EscapeRate(),),
     draw=draw,
     claims=(
         Claim("Linear units: a plateau is left at the rate of the Hessian's lowest eigenvalue, to 3 %.", "ours",

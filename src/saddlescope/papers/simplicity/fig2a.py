@@ -8,7 +8,6 @@ Narrow nets show more: mode k grows only where modes 1 to k - 1 do not, in H - k
 
 import matplotlib.pyplot as plt
 import numpy as np
-from scipy.special import digamma
 
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
@@ -17,7 +16,7 @@ from saddlescope.optimisers import GradientDescent
 from saddlescope.papers.simplicity import _fig2 as fig2
 from saddlescope.papers.simplicity._panels import task
 from saddlescope.setting import Setting
-from saddlescope.theory import LinearLevels
+from saddlescope.theory import DropSchedule, LinearLevels, TypicalDrops
 
 WIDTHS = {"linear": (3, 10, 30, 100, 300, 1000), "attention": (5, 10, 25, 50, 100), "quadratic": (5, 10, 25, 50, 100)}
 SEEDS = {"linear": 10, "attention": 10, "quadratic": 40}  # of the last ten could not tell
@@ -32,6 +31,10 @@ def setting(net, units, seed, samples):
             task("G"), Units(units, Neuron(Square()), 0.005), GradientDescent(0.04), steps=6000, seed=seed
         ),
     }[net]()
+
+
+def predict(net, units, seed, samples):
+    return (LinearLevels(), DropSchedule(), TypicalDrops()) if net == "linear" else ()
 
 
 def shortens(results):
@@ -64,29 +67,19 @@ def much(results):
     return CheckResult(bool(high < 2 / 3), text, unclear=bool(low < 2 / 3 < high))
 
 
-def of_all_units(width, mode):
-    """A mode starts from a sum over all units."""
-    return np.log(width)
-
-
-def of_units_left(width, mode):
-    """Mode k starts from a sum of H - k + 1 squares of Gaussians, χ²; the mean of its logarithm."""
-    return digamma((width - mode) / 2)
-
-
-def shift(start):
-    """Slope of each drop's step over ln H, against that of -start(H, k) / (4 lr s_k)."""
+def shift(name):
+    """Slope of each drop's step over ln H, against that of the typical step of this name."""
 
     def check(results):
         widths = np.array(sorted(results.values("units")))
         if len(widths) < 3:
             return None
-        steps = np.array(
-            [np.mean([fig2.three_drops(m) for m in results.select(units=h).runs()], axis=0) for h in widths]
-        )
-        rates = 2 * np.log1p(2 * fig2.LINEAR_RATE * fig2.power_law(1))
-        said = np.stack([-start(widths, k) / rate for k, rate in enumerate(rates)], axis=1)
-        pairs = list(zip(*(np.polyfit(np.log(widths), y, 1)[0] for y in (steps, said)), strict=True))
+        parts = [results.select(units=h) for h in widths]
+        found = [[fig2.three_drops(m) for m in part.runs()] for part in parts]
+        steps = np.array([np.mean(drops, axis=0) for drops in found])
+        said = np.array([next(part.runs()).predicted[name].values for part in parts])
+        slopes = (np.polyfit(np.log(widths), y, 1)[0] for y in (steps, said))
+        pairs = list(zip(*slopes, strict=True))
         text = "; ".join(f"drop {k}: {a:.1f} a unit of ln H, said {b:.1f}" for k, (a, b) in enumerate(pairs, 1))
         return CheckResult(all(abs(a / b - 1) < 0.1 for a, b in pairs), text)
 
@@ -113,7 +106,7 @@ experiment = Experiment(
     where=" or ".join(
         f"(net == '{net}' and units in {widths} and seed < {SEEDS[net]})" for net, widths in WIDTHS.items()
     ),
-    predict=lambda net, units, seed, samples: (LinearLevels(),) if net == "linear" else (),
+    predict=predict,
     draw=draw,
     claims=(
         Claim(
@@ -127,14 +120,14 @@ experiment = Experiment(
         Claim(
             "The drops of a linear net come ln(H) / (4 lr s) earlier.",
             "ours",
-            shift(of_all_units),
+            shift("typical_drop_step_all_units"),
             LINEAR,
             note="True of the first two. In a net of few units the third mode finds most directions taken.",
         ),
         Claim(
             "Drop k comes earlier as if of H - k + 1 units: earlier modes have taken the others.",
             "ours",
-            shift(of_units_left),
+            shift("typical_drop_step"),
             LINEAR,
         ),
         Claim("More heads shorten the plateaus of attention.", "S28 · Fig. 2A", much, ATTENTION),

@@ -12,6 +12,7 @@ from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.observables import ByRank, EffectiveWidth
 from saddlescope.papers.simplicity import _fig2 as fig2
+from saddlescope.theory import DropSchedule, LinearLevels
 from saddlescope.training import SaveAt, every
 
 rank = EffectiveWidth(ByRank())
@@ -23,6 +24,13 @@ def setting(net, kappa, seed, samples):
         "linear": lambda: fig2.linear_run(seed, kappa=kappa, steps=4000),
         "attention": lambda: fig2.attention_run(seed, kappa=kappa, steps=60_000, samples=samples),
     }[net]()
+
+
+def predict(net, kappa, seed, samples):
+    """Levels of the linear net, and its drops; equal singular values have no order to drop in."""
+    if net == "attention":
+        return ()
+    return (LinearLevels(), DropSchedule()) if kappa else (LinearLevels(),)
 
 
 def shorter(results):
@@ -59,6 +67,7 @@ experiment = Experiment(
     quick=dict(net=("linear", "attention"), kappa=(0.0, 1.0), seed=range(1), samples=(1024,)),
     save_at=lambda net, kappa, seed, samples: every(20, 4000) if net == "linear" else SaveAt(),
     observe=lambda net, kappa, seed, samples: (rank,) if net == "linear" else (),
+    predict=predict,
     draw=draw,
     claims=(
         Claim("A smaller exponent shortens the plateaus of a linear net.", "S29 · Fig. 2B", shorter, {"net": "linear"}),

@@ -74,8 +74,7 @@ def no_plateau(results):
 
 
 def levels(results):
-    p = next(iter(results.runs()))[1]
-    return p.plateau_level.values[:-1]  # the last is zero
+    return next(results.runs()).predicted["plateau_level"].values[:-1]  # the last is zero
 
 
 def draw(results):

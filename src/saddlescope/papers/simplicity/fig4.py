@@ -11,14 +11,13 @@ import numpy as np
 from saddlescope.checks import drops, error_within, holds_in_share, share_text, widths
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
-from saddlescope.explanations import saved_weights
 from saddlescope.figures import loss_and_weights, panels
 from saddlescope.nets import Cube, Neuron, OneMinusCos, Sigmoid, Sin, Tanh, TanhTimes, Units
 from saddlescope.observables import ByNorm, EffectiveWidth, Parameters
 from saddlescope.optimisers import GradientDescent
 from saddlescope.setting import Setting
 from saddlescope.tasks import Teacher
-from saddlescope.theory import NarrowLevels, nearest_embedded, properties
+from saddlescope.theory import NarrowLevels, NearestSaddle, properties
 from saddlescope.training import every
 
 UNITS = {
@@ -50,7 +49,8 @@ def steps(panel, faster):
 
 def predict(panel, seed, samples, faster):
     """A single sine has many minima; one unit of F or H, which grows without bound, takes long to relax."""
-    return (NarrowLevels(1, tries=6 if panel in "FH" else 20, size=1.0),) if panel != "B" else ()
+    levels = NarrowLevels(1, tries=6 if panel in "FH" else 20, size=1.0)
+    return (levels, NearestSaddle(plateaus=None)) if panel != "B" else ()
 
 
 def save_at(panel, seed, samples, faster):
@@ -83,11 +83,8 @@ def orders(results):
 def distance(run):
     """The least of all middle plateaus: how far the weights there are from an embedded fixed point of one unit, over
     the weights. NaN without a plateau, or where no such point is found."""
-    made = Setting.from_json(str(run.setting.values))
-    statistics, shape = made.net.statistics(made.data()), (made.task.inputs, made.task.outputs)
-    read = [saved_weights(run, plateau) for plateau in run.stages.plateaus[1:-1]]
-    near = [nearest_embedded(made.net, found[1], statistics, 1, *shape) for found in read if found]
-    return min((n.distance for n in near if n.fixed), default=np.nan)
+    said = run.predicted
+    return float(said["distance"]) if "fixed" in said and bool(said["fixed"]) else np.nan
 
 
 def no_saddle(results):

@@ -16,7 +16,7 @@ from saddlescope.observables import ByNorm, EffectiveWidth, Parameters
 from saddlescope.optimisers import GradientDescent
 from saddlescope.setting import Setting
 from saddlescope.tasks import InContextRegression
-from saddlescope.theory import properties
+from saddlescope.theory import UnitOrder
 from saddlescope.training import every
 
 
@@ -28,7 +28,7 @@ def setting(seed, samples, steps):
 
 
 def order(results):
-    found = properties(SoftmaxHead(2), 51).order
+    found = int(results.predicted.order.values[0])
     return CheckResult(found == 0, f"measured order {found}", exact=True)
 
 
@@ -54,6 +54,7 @@ experiment = Experiment(
     quick=dict(seed=range(1), samples=(64,), steps=(1500,)),
     save_at=lambda seed, samples, steps: every(steps // 100, steps),
     observe=(EffectiveWidth(ByNorm()), Parameters()),
+    predict=(UnitOrder(),),
     draw=draw,
     claims=(
         Claim("The first term of φ is of order zero.", "S54 · Fig. 4A", order),

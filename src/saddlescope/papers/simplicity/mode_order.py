@@ -10,13 +10,14 @@ import numpy as np
 from saddlescope.checks import holds_in_share, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, ORANGE
+from saddlescope.figures import BLACK, BLUE, ORANGE
 from saddlescope.nets import linear_units
 from saddlescope.observables import LearnedModes
 from saddlescope.optimisers import GradientDescent
 from saddlescope.setting import Setting
 from saddlescope.tasks import LinearTeacher
-from saddlescope.training import every, train
+from saddlescope.theory import DropSchedule
+from saddlescope.training import every
 
 STEPS = 3000
 
@@ -31,33 +32,46 @@ def pair(seed):
             return variance, weight
 
 
-def measure(seed):
+def setting(seed):
     variance, weight = pair(seed)
     rate = 0.02 / (variance * weight).max()
     task = LinearTeacher(np.diag(weight), np.diag(variance))
-    setting = Setting(task, linear_units(50, 1e-6), GradientDescent(rate), steps=STEPS, seed=seed)
-    run = train(setting, (LearnedModes(),), every(10, STEPS), quiet=True)
-    share, at = run.learned_mode.values, run.saved_step.values
-    half = [float(np.interp(0.5, share[:, k], at)) for k in range(2)]  # in the order of s
+    return Setting(task, linear_units(50, 1e-6), GradientDescent(rate), steps=STEPS, seed=seed)
+
+
+def analyse(run, made, seed):
+    """When each mode is half learned, by s; the ratios of s and of what the modes explain."""
+    (variance, weight), share, at = pair(seed), run.learned_mode.values, run.saved_step.values
+    half = [float(np.interp(0.5, share[:, k], at)) for k in range(2)]
     s, gain = variance * weight, variance * weight**2
-    return {"first_half": half[0], "second_half": half[1], "s_ratio": s[0] / s[1], "gain_ratio": gain[0] / gain[1]}
+    return {
+        "half_strength_step": (("mode",), np.array(half)),
+        "s_ratio": s[0] / s[1],
+        "gain_ratio": gain[0] / gain[1],
+    }
 
 
 def by_s(results):
     m = results.measured
-    good = int(np.sum(m.first_half.values < m.second_half.values))
+    first, second = m.half_strength_step.values.T
+    good = int(np.sum(first < second))
     text = f"{share_text(good, m.sizes['run'])} learn the mode of the larger s first, though it explains less"
     text += f" ({float(m.gain_ratio.min()):.2f} to {float(m.gain_ratio.max()):.2f} times)"
     return holds_in_share(good, m.sizes["run"], text)
 
 
+def later(dataset):
+    """The time of the second mode over that of the first."""
+    return dataset.half_strength_step.values[:, 1] / dataset.half_strength_step.values[:, 0]
+
+
 def draw(results):
     figure, ax = plt.subplots(figsize=(5.5, 3.6))
-    m = results.measured
-    ax.loglog(m.s_ratio, m.second_half / m.first_half, "o", color=BLUE, mfc="none", label="by ratio of s")
-    ax.loglog(
-        m.gain_ratio, m.second_half / m.first_half, "^", color=ORANGE, mfc="none", label="by ratio of what it explains"
-    )
+    ratios, said = (later(d) for d in (results.measured, results.predicted))
+    s, gain = results.measured.s_ratio, results.measured.gain_ratio
+    ax.loglog(s, ratios, "o", color=BLUE, mfc="none", label="by ratio of s")
+    ax.loglog(s, said, "x", color=BLACK, ms=4, label="by ratio of s, predicted from the draw")
+    ax.loglog(gain, ratios, "^", color=ORANGE, mfc="none", label="by ratio of what it explains")
     ax.axhline(1, color="0.5", lw=0.8)
     ax.axvline(1, color="0.5", lw=0.8)
     ax.set(xlabel="first mode over second", ylabel="time of the second over the first", title="which mode comes first")
@@ -70,9 +84,13 @@ def draw(results):
 experiment = Experiment(
     title="The order of modes: by s, not by what they explain",
     source="a prediction of ours, on Lemma 6",
-    measure=measure,
+    setting=setting,
     full=dict(seed=range(50)),
     quick=dict(seed=range(3)),
+    save_at=every(10, STEPS),
+    observe=(LearnedModes(),),
+    analyse=analyse,
+    predict=(DropSchedule(),),
     draw=draw,
     claims=(Claim("Modes are learned in the order of s_k(Σ_yx), not of explained variance.", "ours", by_s),),
 )

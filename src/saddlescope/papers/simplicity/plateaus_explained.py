@@ -11,18 +11,17 @@ import numpy as np
 from saddlescope.checks import holds_in_share, in_most_runs
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.explanations import diagnose, saved_weights
+from saddlescope.explanations import NextDrops, saved_weights
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY
 from saddlescope.nets import Neuron, Tanh, Units
 from saddlescope.observables import Parameters
 from saddlescope.optimisers import GradientDescent
 from saddlescope.papers.simplicity._panels import NAMES, panel_setting
 from saddlescope.setting import Setting
-from saddlescope.stages import find_stages
 from saddlescope.tables import Table
 from saddlescope.tasks import Teacher
-from saddlescope.theory import Equal, Rays, Silent, Span, embed, manifold_residual, nearest_embedded, perturbed
-from saddlescope.training import every, train
+from saddlescope.theory import Equal, NearestSaddle, Rays, Silent, Span, manifold_residual
+from saddlescope.training import every
 
 ALL = NAMES | {"tanh": "tanh"}
 SAID = {"B": "span", "B diag": "span", "C": "span", "D": "rays", "E": "rays", "F": "silent", "G": "silent"}
@@ -30,42 +29,37 @@ NARROWER = {"span": ("rays", "silent", "equal"), "rays": ("silent", "equal"), "s
 LINEAR, RELU, STEEP = ("B", "B diag", "C"), ("D", "E"), ("F", "G")
 COLOURS, MARKS = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, BLACK, "0.5"), "osD^v<>p"
 NEAR = 0.1  # of the weights
-NEVER = -1.0  # said of a drop
 
 
-def setting_of(panel, seed):
+def setting(panel, seed):
     if panel != "tanh":
         return panel_setting(panel, seed)
     teacher = Teacher(Tanh(), ((1, 0), (0, 2)), 2048)
     return Setting(teacher, Units(50, Neuron(Tanh()), 1e-6), GradientDescent(0.02), steps=3000, seed=seed)
 
 
-def measure(panel, seed):
-    setting = setting_of(panel, seed)
-    run = train(setting, (Parameters(),), every(setting.budget // 1000, setting.budget), quiet=True)
-    found, plateaus = diagnose(run), find_stages(run.loss.values).plateaus
-    falls = [d for d in found if d.drop is not None and d.step is not None]
-    ahead = [NEVER if d.predicted is None or np.isinf(d.predicted) else d.predicted for d in falls]
-    waits = {
-        "drop_step": (("fall",), np.array([d.drop for d in falls])), "said": (("fall",), np.array(ahead)),
-        "read_step": (("fall",), np.array([d.step for d in falls])),
-    }  # fmt: skip
-    middle = saved_weights(run, plateaus[1]) if len(found) > 2 else None
-    if middle is None:
-        return waits | {"saddle": "no plateau", "distance": np.nan}
-    return waits | at_one_unit(setting, middle[1], found[1], seed) | residuals(panel, run, middle[1])
+def save_at(panel, seed):
+    budget = setting(panel, seed).budget
+    return every(budget // 1000, budget)
 
 
-def at_one_unit(setting, params, found, seed):
-    """The middle plateau against embedded fixed points of one unit."""
-    net, task, statistics = setting.net, setting.task, setting.net.statistics(setting.data())
-    near = nearest_embedded(net, params, statistics, 1, task.inputs, task.outputs)
-    more = embed(near.point, len(near.point["u"]) + 1, Silent())  # one unit more, to be moved
-    lower = perturbed(net, more, -1, statistics, np.random.default_rng(seed))[1]
-    return {
-        "level": found.level, "fixed_level": near.level, "fixed": near.fixed, "distance": near.distance,
-        "saddle": near.saddle.kind, "lower_beside": near.saddle.loss - lower,
-    }  # fmt: skip
+def analyse(run, made, panel):
+    """The drops; the middle plateau's level; distances from manifolds, there and at the end."""
+    plateaus = run.stages.plateaus
+    middle = saved_weights(run, plateaus[1]) if len(plateaus) > 2 else None
+    found = {"drop_step": (("drop",), np.array(drops_after_plateaus(run)))}
+    if middle is not None:
+        off = residuals(panel, run, middle[1])
+        found |= {"level": plateaus[1].level, "off": (("place", "kind"), off)}
+    return found
+
+
+def drops_after_plateaus(run):
+    """The step of the first drop after each plateau that weights were saved on."""
+    falls = [d.at for d in run.stages.drops]
+    read = [p.at for p in run.stages.plateaus if saved_weights(run, p) is not None]
+    after = [next((at for at in falls if at > start), None) for start in read]
+    return [at for at in after if at is not None]
 
 
 def residuals(panel, run, middle):
@@ -73,11 +67,11 @@ def residuals(panel, run, middle):
     any v along one vector where u is equal: `inner` is the distance of u alone."""
     end = {name: run[f"param_{name}"].values[-1] for name in ("u", "v")}
     kinds = {"silent": Silent(), "rays": Rays(lines=panel in LINEAR), "span": Span(), "equal": Equal()}
-    off = [
-        [*(manifold_residual(p, kinds[k], width) for k in OFF[:-1]), manifold_residual(of_u(p), Equal(), width)]
-        for p, width in ((middle, 1), (end, 2))
-    ]
-    return {"off": (("place", "kind"), np.array(off))}
+    rows = []
+    for p, width in ((middle, 1), (end, 2)):
+        off = [manifold_residual(p, kinds[k], width) for k in OFF[:-1]]
+        rows.append([*off, manifold_residual(of_u(p), Equal(), width)])
+    return np.array(rows)
 
 
 OFF = ("silent", "rays", "span", "equal", "inner")
@@ -97,8 +91,13 @@ def gaps(results):
 
 
 def gaps_by_run(results):
-    return [np.where(m.said == NEVER, np.inf, np.abs(m.said - m.drop_step)) / (m.drop_step.values - m.read_step.values)
-            for m in results.runs() if "said" in m]  # fmt: skip
+    return [gaps_of(run) for run in results.runs() if "drop_step" in run]
+
+
+def gaps_of(run):
+    said, read = (run.predicted[name].values for name in ("drop_step", "read_step"))
+    drop = run["drop_step"].values
+    return np.abs(said - drop) / (drop - read)
 
 
 def by_panel(results, say):
@@ -154,37 +153,46 @@ def distances(results):
 
 def is_saddle(run):
     """A fixed point beside which, with one silent unit moved a little, the loss is lower."""
-    return "fixed" in run and bool(run.fixed) and float(run.lower_beside) > 1e-12 * float(run.fixed_level)
+    p = run.predicted
+    return "fixed" in p and bool(p.fixed) and float(p.lower_beside) > 1e-12 * float(p.level)
 
 
 def kinds_seen(results):
-    return by_panel(results, lambda part: ", ".join(sorted(set(part.measured.saddle.values.astype(str)))))
+    kinds = lambda part: sorted(set(part.predicted.saddle.values.astype(str)))  # noqa: E731
+    return by_panel(results, lambda part: ", ".join(kinds(part)))
 
 
 def close(run):
-    return float(run.distance) < NEAR and bool(run.fixed)
+    return float(run.predicted.distance) < NEAR and bool(run.predicted.fixed)
 
 
 def far(run):
     """A fixed point was found, and it is not near."""
-    return "fixed" in run and bool(run.fixed) and float(run.distance) > NEAR
+    p = run.predicted
+    return "fixed" in p and bool(p.fixed) and float(p.distance) > NEAR
 
 
 def median_distances(results):
-    return "median distance " + by_panel(results, lambda part: f"{np.nanmedian(part.measured.distance.values):.2g}")
+    median = lambda part: np.nanmedian(part.predicted.distance.values)  # noqa: E731
+    return "median distance " + by_panel(results, lambda part: f"{median(part):.2g}")
 
 
 def tables(results):
     rows = []
     for p in results.values("panel"):
         part = results.select(panel=p)
-        found, m = gaps(part), part.measured
-        middle = [float(np.nanmedian(m[n])) if n in m else None for n in ("level", "fixed_level", "distance")]
+        found, said = gaps(part), part.predicted
+        columns = ((part.measured, "level"), (said, "level"), (said, "distance"))
+        middle = [float(np.nanmedian(d[n])) if n in d else None for d, n in columns]
         late = (float(np.median(found)), float(found.max())) if found.size else (None, None)
-        rows.append((ALL[p], m.sizes["run"], *middle, *late))
+        rows.append((ALL[p], part.measured.sizes["run"], *middle, *late))
     columns = ("net", "seeds", "level", "level of the fixed point", "distance from it", "drop times, median gap",
                "largest gap")  # fmt: skip
     return (Table("plateaus", "The middle plateau and the drops, measured and predicted, medians", columns, rows),)
+
+
+def finite(steps):
+    return np.where(np.isinf(steps), np.nan, steps)
 
 
 def draw(results):
@@ -194,14 +202,15 @@ def draw(results):
         part = results.select(panel=p)
         style = {"color": COLOURS[k], "marker": MARKS[k], "ls": "", "ms": 4, "mfc": "none"}
         for m in part.runs():
-            if "said" in m:
-                left.loglog(m.drop_step, np.where(m.said == NEVER, np.nan, m.said), **style)
+            if "drop_step" in m:
+                left.loglog(m["drop_step"], finite(m.predicted["drop_step"].values), **style)
         left.plot([], [], **style, label=ALL[p])
         said = SAID.get(p, "rays")
         nearby = [max(off(m, 0, said), 1e-6) for m in part.runs() if "off" in m]
         right.semilogy(np.full(len(nearby), k) - 0.1, nearby, "o", color=BLUE, ms=4, mfc="none")
-        right.semilogy(np.full(part.measured.sizes["run"], k) + 0.1, np.maximum(part.measured.distance, 1e-6), "^",
-                       color=ORANGE, ms=4, mfc="none")  # fmt: skip
+        distance = np.maximum(part.predicted.distance, 1e-6)
+        place = np.full(len(distance), k) + 0.1
+        right.semilogy(place, distance, "^", color=ORANGE, ms=4, mfc="none")
     ends = np.array(left.get_xlim())
     left.plot(ends, ends, color="0.5", ls="--", lw=0.8)
     right.plot([], [], "o", color=BLUE, mfc="none", label="off the manifold")
@@ -226,9 +235,13 @@ VISITED = (
 experiment = Experiment(
     title="Every plateau explained: which saddle, how near, until when",
     source="Sections 3–5; predictions of ours",
-    measure=measure,
+    setting=setting,
     full=dict(panel=ALL, seed=range(10)),
     quick=dict(panel=("B", "G"), seed=range(1)),
+    save_at=save_at,
+    observe=(Parameters(),),
+    analyse=analyse,
+    predict=(NextDrops(), NearestSaddle()),
     draw=draw,
     tables=tables,
     claims=(

@@ -11,42 +11,37 @@ import numpy as np
 from saddlescope.checks import holds_in_share, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.explanations import saved_weights
 from saddlescope.figures import BLUE, ORANGE
 from saddlescope.observables import Parameters
 from saddlescope.papers.simplicity._panels import panel_setting
-from saddlescope.theory import QuadraticDrops, explosion_steps
-from saddlescope.training import every, train
+from saddlescope.theory import QuadraticNextDrops
+from saddlescope.training import every
 
 SCALES = (0.005, 0.001)  # the paper's, and a smaller one
 
 
-def measure(seed, scale):
-    steps = round(20 / scale)  # t_∞ goes as 1 / ε
-    setting = panel_setting("G", seed, scale, steps)
-    run = train(setting, (Parameters(),), every(steps // 2000, steps), quiet=True)
-    drops = [d.at for d in run.stages.drops][:2]
-    said, read = [float(QuadraticDrops()(setting)["first_drop_step"][1][0])], [0]
-    if len(drops) == 2:
-        step, params = saved_weights(run, run.stages.plateaus[1]) or (0, None)
-        read.append(step)
-        said.append(step + second(setting, params) if params else np.inf)
-    return {
-        "drop_step": (("fall",), np.array(drops)), "said": (("fall",), np.array(said[: len(drops)])),
-        "read_step": (("fall",), np.array(read[: len(drops)])),
-    }  # fmt: skip
+def setting(seed, scale):
+    return panel_setting("G", seed, scale, steps(scale))
 
 
-def second(setting, params):
-    """Steps until another unit than the largest explodes, in the residual of all."""
-    sizes = np.linalg.norm(np.concatenate([params["u"], params["v"]], axis=1), axis=1)
-    return np.delete(explosion_steps(setting, params), np.argmax(sizes)).min()
+def steps(scale):
+    return round(20 / scale)  # t_∞ goes as 1 / ε
+
+
+def save_at(seed, scale):
+    return every(steps(scale) // 2000, steps(scale))
+
+
+def analyse(run, made):
+    return {"drop_step": (("drop",), np.array([d.at for d in run.stages.drops][:2]))}
 
 
 def gap(run, number):
-    if "said" not in run or run.sizes["fall"] <= number:
+    """How far a drop is from its prediction, over the wait for it; infinite without such a drop."""
+    if "drop_step" not in run or min(run.sizes["drop"], run.predicted.sizes["drop"]) <= number:
         return np.inf
-    drop, said, read = (float(run[name][number]) for name in ("drop_step", "said", "read_step"))
+    said, read = (float(run.predicted[name][number]) for name in ("drop_step", "read_step"))
+    drop = float(run["drop_step"][number])
     return abs(said - drop) / (drop - read)
 
 
@@ -65,7 +60,8 @@ def comes_so(number, within):
 def draw(results):
     figure, ax = plt.subplots(figsize=(4.6, 3.8))
     for k, (colour, word) in enumerate(((BLUE, "first drop, from the draw"), (ORANGE, "second, from the plateau"))):
-        pairs = np.array([(m.drop_step[k], m.said[k]) for m in results.runs() if gap(m, k) < np.inf])
+        met = [m for m in results.runs() if gap(m, k) < np.inf]
+        pairs = np.array([(m["drop_step"][k], m.predicted["drop_step"][k]) for m in met])
         if pairs.size:
             ax.loglog(*pairs.T, "o", color=colour, mfc="none", ms=5, label=word)
     ends = np.array(ax.get_xlim())
@@ -79,9 +75,13 @@ def draw(results):
 experiment = Experiment(
     title="Drops of a quadratic net from an integral",
     source="a prediction of ours, on Proposition 5",
-    measure=measure,
+    setting=setting,
     full=dict(seed=range(20), scale=SCALES),
     quick=dict(seed=range(2), scale=(0.005,)),
+    save_at=save_at,
+    observe=(Parameters(),),
+    analyse=analyse,
+    predict=(QuadraticNextDrops(),),
     draw=draw,
     claims=(
         *(Claim(f"ε = {eps:g}: the first drop comes at the least t_∞ of the initial draw, to 5 % of the wait.", "ours",

@@ -20,7 +20,7 @@ from saddlescope.nets import Units
 from saddlescope.observables import ByNorm, Parameters
 from saddlescope.papers.simplicity import fig5
 from saddlescope.papers.simplicity._panels import NAMES, SAMPLES, STEPS, panel_setting
-from saddlescope.theory import properties
+from saddlescope.theory import UnitOrder, properties
 from saddlescope.training import every
 
 TWO = {f"1{p}": p for p in NAMES}
@@ -42,7 +42,7 @@ def analyse(run, made):
     """Directions of the first layer on the middle plateau, and how many units hold its weight; NaN without one."""
     unit = getattr(made.net, "unit", None)
     p = properties(unit, made.task.inputs) if unit is not None else None
-    kept = {"order": p.order if p else 2, "cut": cut(run, made) if isinstance(made.net, Units) else np.nan}
+    kept = {"cut": cut(run, made) if isinstance(made.net, Units) else np.nan}
     plateaus = run.stages.plateaus
     if len(plateaus) < 3:
         return kept | {"directions": np.nan, "held": np.nan, "units": run.param_u.shape[1]}
@@ -62,8 +62,8 @@ def cut(run, made):
 
 def predicted(results):
     """One direction over many units, or one unit, by the order of φ."""
-    m = results.measured
-    held = np.where(m.order.values == 1, m.held.values > MANY * m.units.values, m.held.values < ONE)
+    m, order = results.measured, results.predicted.order.values
+    held = np.where(order == 1, m.held.values > MANY * m.units.values, m.held.values < ONE)
     return of_all(results, (m.directions.values == 1) & held)
 
 
@@ -89,8 +89,8 @@ def of_all(results, good):
 
 
 def pruned(results):
-    m = results.measured
-    good = np.where(m.order.values == 1, m.cut.values > BEARABLE, m.cut.values < BEARABLE)
+    m, order = results.measured, results.predicted.order.values
+    good = np.where(order == 1, m.cut.values > BEARABLE, m.cut.values < BEARABLE)
     parts = {p: results.select(panel=p).measured for p in results.values("panel")}
     by = "; ".join(f"{p}: {np.median(part.cut):.2g}" for p, part in parts.items())
     text = f"{share_text(good.sum(), len(good))}; median rise {by}"
@@ -101,9 +101,9 @@ def draw(results):
     figure, ax = plt.subplots(figsize=(8, 3.6))
     names = results.values("panel")
     for k, p in enumerate(names):
-        m = results.select(panel=p).measured
-        colour = BLUE if int(m.order[0]) == 1 else ORANGE
-        ax.semilogy(np.full(m.sizes["run"], k), m.held, "o", color=colour, ms=4, mfc="none")
+        part = results.select(panel=p)
+        held, colour = part.measured.held, BLUE if int(part.predicted.order[0]) == 1 else ORANGE
+        ax.semilogy(np.full(len(held), k), held, "o", color=colour, ms=4, mfc="none")
     ax.axhline(MANY * 50, color=BLUE, ls="--", lw=0.8, label="order one: above (a fifth of 50)")
     ax.axhline(ONE, color=ORANGE, ls="--", lw=0.8, label="order two: below")
     ax.plot([], [], "o", color=BLUE, mfc="none", label="φ of order one: directions")
@@ -145,6 +145,7 @@ experiment = Experiment(
     save_at=save_at,
     observe=(Parameters(),),
     analyse=analyse,
+    predict=(UnitOrder(),),
     draw=draw,
     claims=(
         Claim("Two layers: order one has distributed features, order two localised ones.", "S49 · App. C", predicted,

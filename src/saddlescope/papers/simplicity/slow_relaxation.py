@@ -16,19 +16,19 @@ from saddlescope.optimisers import GradientDescent
 from saddlescope.papers.simplicity._panels import COVARIANCE
 from saddlescope.setting import Setting
 from saddlescope.tasks import LinearTeacher
-from saddlescope.theory import LinearFixedPoints
+from saddlescope.theory import AllLinearLevels
 
 SCALES = (1e-8, 1e-6, 1e-4, 1e-3)
-TASK = LinearTeacher(((1, 0), (0, 0.5)), COVARIANCE)
-POINTS = LinearFixedPoints(TASK.data(np.random.default_rng(0)))
-LEVELS = np.array([POINTS.level(chosen) for chosen in POINTS.sets])
 
 
 def setting(scale, seed):
     return Setting(
-        task=TASK, net=linear_units(50, scale),
-        optimiser=GradientDescent(0.01), steps=2500, seed=seed,
-    )  # fmt: skip
+        task=LinearTeacher(((1, 0), (0, 0.5)), COVARIANCE),
+        net=linear_units(50, scale),
+        optimiser=GradientDescent(0.01),
+        steps=2500,
+        seed=seed,
+    )
 
 
 def gap(run):
@@ -36,7 +36,8 @@ def gap(run):
     plateaus = run.stages.plateaus
     if len(plateaus) < 3:
         return np.nan
-    return float(np.min(np.abs(plateaus[1].level - LEVELS)) / plateaus[1].level)
+    levels = run.predicted["fixed_point_level"].values
+    return float(np.min(np.abs(plateaus[1].level - levels)) / plateaus[1].level)
 
 
 def gaps(results):
@@ -75,8 +76,9 @@ def draw(results):
             label = f"ε = {scale:g}" if i == 0 else None
             left.plot(m.loss.values, color=colour, lw=1.3 if i == 0 else 0.3, label=label)
             right.loglog(scale, gap(m), "o", color=BLUE, ms=4, mfc="none")
-    for k, level in enumerate(LEVELS):
-        left.axhline(level, color=BLACK, ls="--", lw=0.8, label=None if k else "theory: all levels of Lemma 6")
+    for k, level in enumerate(next(results.runs()).predicted["fixed_point_level"].values):
+        label = None if k else "theory: all levels of Lemma 6"
+        left.axhline(level, color=BLACK, ls="--", lw=0.8, label=label)
     left.set(xlabel="step", ylabel="loss", title="loss", ylim=(0, 1), xlim=(0, 1500))
     right.set(xlabel="initial scale ε", ylabel="distance from the nearest level", title="the middle plateau")
     left.legend(fontsize=7)
@@ -89,6 +91,7 @@ experiment = Experiment(
     setting=setting,
     full=dict(scale=SCALES, seed=range(10)),
     quick=dict(scale=(1e-8, 1e-3), seed=range(1)),
+    predict=(AllLinearLevels(),),
     draw=draw,
     claims=(
         Claim("From larger weights the plateau lies at no level of Lemma 6, from smaller ones at one.", "ours",

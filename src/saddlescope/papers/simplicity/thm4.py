@@ -19,24 +19,47 @@ from saddlescope.nets import linear_units
 from saddlescope.observables import Parameters
 from saddlescope.optimisers import GradientDescent
 from saddlescope.setting import Setting
+from saddlescope.sweeps import TrainJob
 from saddlescope.tasks import LinearTeacher
-from saddlescope.theory import LinearSystem
-from saddlescope.training import every, train
+from saddlescope.theory import LinearSystem, TopDirections
+from saddlescope.training import every
 
 VALUES = {"far": (1.0, 0.2), "simple": (1.0, 0.4), "near": (1.0, 0.7), "double": (1.0, 1.0, 0.4)}
 SMALL = {"system": (1e-9, 1e-11, 1e-13, 1e-15), "net": (1e-4, 1e-5, 1e-6, 1e-7, 1e-8)}
 REACHED, LR, UNITS = 0.05, 0.01, 20
 
 
-def measure(values, what, seed):
+def setting(values, what, seed):
+    """The trained nets, by ε; none where the linear system itself is followed."""
+    if what == "system":
+        return {}
     sigma = np.diag(VALUES[values])
-    system, r = LinearSystem(sigma), len(VALUES[values]) - 1
-    rest = [{"system": in_system, "net": in_net}[what](system, r, eps, seed) for eps in SMALL[what]]
+    task = LinearTeacher(sigma.tolist(), np.eye(len(sigma)).tolist())  # white data, teacher = sigma
+    return {f"{eps:g}": net_of(task, eps, seed) for eps in SMALL[what]}
+
+
+def net_of(task, eps, seed):
+    steps = int(1.1 * np.log(1 / eps) / (2 * LR))
+    made = Setting(task, linear_units(UNITS, eps), GradientDescent(LR), steps=steps, seed=seed)
+    return TrainJob(made, (Parameters(),), every(10, steps))
+
+
+def predict(values, what, seed):
+    s = VALUES[values]
+    return (TopDirections(len(s) - 1, s if what == "system" else None),)
+
+
+def analyse(runs, settings, values, what, seed):
+    """What lies off the top directions when they have grown, by ε; its slope; the gap of Eq. 34."""
+    system, r = LinearSystem(np.diag(VALUES[values])), len(VALUES[values]) - 1
+    if what == "net":
+        rest = [in_net(run, system, r) for run in runs.values()]
+    else:
+        rest = [in_system(system, r, eps, seed) for eps in SMALL[what]]
     slope = np.polyfit(np.log(SMALL[what]), np.log(rest), 1)[0]
-    return {
-        "exponent": slope, "predicted": system.exponent(r), "rest": (("eps",), np.array(rest)),
-        "eps": (("eps",), np.array(SMALL[what])),
-    } | ({"eq34_gap": exponential_gap(seed)} if what == "system" else {})  # fmt: skip
+    by_eps = {"rest": (("eps",), np.array(rest)), "eps": (("eps",), np.array(SMALL[what]))}
+    solved = {"eq34_gap": exponential_gap(seed)} if what == "system" else {}
+    return {"exponent": slope} | by_eps | solved
 
 
 def exponential_gap(seed):
@@ -57,13 +80,8 @@ def in_system(system, r, eps, seed):
     return np.linalg.norm(end - system.projected(end, r))
 
 
-def in_net(system, r, eps, seed):
-    """The same in a trained net: white data, teacher = sigma."""
-    n = len(system.sigma)
-    steps = int(1.1 * np.log(1 / eps) / (2 * LR))
-    task = LinearTeacher(system.sigma.tolist(), np.eye(n).tolist())
-    setting = Setting(task, linear_units(UNITS, eps), GradientDescent(LR), steps=steps, seed=seed)
-    run = train(setting, (Parameters(),), every(10, steps), quiet=True)
+def in_net(run, system, r):
+    """The same in a trained net, when its part along the top reaches 0.05."""
     theta = np.concatenate([run.param_v.values, run.param_u.values], axis=2)  # step × unit × weight
     along = np.array([system.projected(t, r) for t in theta])
     size, rest = np.linalg.norm(along, axis=(1, 2)), np.linalg.norm(theta - along, axis=(1, 2))
@@ -78,9 +96,10 @@ def solves(results):
 
 def slope_within(limit, share):
     def check(results):
-        gap = np.abs(results.measured.exponent.values - results.measured.predicted.values)
+        predicted = results.predicted.exponent.values
+        gap = np.abs(results.measured.exponent.values - predicted)
         good = int(np.sum(gap <= limit))
-        said = ", ".join(f"{e:.3g}" for e in sorted(set(results.measured.predicted.values.round(6))))
+        said = ", ".join(f"{e:.3g}" for e in sorted(set(predicted.round(6))))
         text = f"{share_text(good, len(gap))}; predicted {said}, largest gap {gap.max():.1e}, allowed {limit:g}"
         return holds_in_share(good, len(gap), text, share)
 
@@ -96,8 +115,10 @@ def draw(results):
                 label = f"s = {spelled}" if i == 0 else None
                 ax.loglog(m.eps, m.rest, "o", color=colour, ms=3, mfc="none", label=label)
                 if i == 0:
-                    line = m.rest.values[0] * (m.eps.values / m.eps.values[0]) ** float(m.predicted)
-                    ax.loglog(m.eps, line, color=colour, ls="--", lw=1, label=f"slope {float(m.predicted):.2g}, theory")
+                    slope = float(m.predicted["exponent"])
+                    line = m.rest.values[0] * (m.eps.values / m.eps.values[0]) ** slope
+                    label = f"slope {slope:.2g}, theory"
+                    ax.loglog(m.eps, line, color=colour, ls="--", lw=1, label=label)
         ax.set(xlabel="initial scale ε", ylabel="what lies off the top directions", title=word)
         ax.legend(fontsize=7)
     return figure
@@ -106,9 +127,11 @@ def draw(results):
 experiment = Experiment(
     title="The top directions grow first",
     source="Theorem 4",
-    measure=measure,
+    setting=setting,
     full=dict(values=VALUES, what=SMALL, seed=range(20)),
     quick=dict(values=VALUES, what=SMALL, seed=range(1)),
+    analyse=analyse,
+    predict=predict,
     draw=draw,
     claims=(
         Claim("Eq. 34 is the solution of the linear system.", "S16 · Eq. 34", solves, {"what": "system"}),
