@@ -63,7 +63,7 @@ def listed(found, word="{:g}"):
 
 def curves(ax, results, axis, values, label, relative=False):
     """Loss curves by the value of an axis, first seed thick; predicted levels and drops marked."""
-    levels, learned = [], 0
+    levels, drops, learned = [], [], 0
     for value, colour in zip(values, plt.get_cmap("viridis")(np.linspace(0.9, 0.1, len(values))), strict=True):
         for i, m in enumerate(results.select(**{axis: value}).runs()):
             whole = float(m.loss[0]) if relative else 1.0
@@ -75,6 +75,8 @@ def curves(ax, results, axis, values, label, relative=False):
             if i == 0 and "drop_step" in m.predicted:
                 drops = m.predicted["drop_step"].values
                 ax.plot(drops, np.interp(drops, at, loss), "x", color=colour, ms=5)
+    if len(drops):
+        ax.plot([], [], "x", color=BLACK, ms=5, label="theory: drops")
     for k, level in enumerate(levels):
         ax.axhline(level, color=BLACK, ls="--", lw=0.7, label=None if k else "theory: levels")
     ax.set(xlabel="step", ylabel="loss over its start" if relative else "loss", xlim=(0, 1.3 * learned + 1))
