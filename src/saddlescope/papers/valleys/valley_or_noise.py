@@ -14,11 +14,13 @@ drop, in logarithms of the loss, the first that is true:
 - "calm": descent without noise falls by half as much or more at the old rate: a noise floor;
 - "average": the average of iterates does: what lies below was within reach of the old rate;
 - "valley": where the cut leads is too sharp for the old rate, sharpness × lr / 2 ≥ 1;
-- "neither". This was written before the first runs, with "calm" and "average" as one word, "noise",
-  and losses at single instants. The first runs told the two apart: averages fall, descent without
-  noise does not. Two branches were then added to see why: the average of the iterates of descent
-  without noise, which falls if that descent swings across a floor; and descent without noise and
-  without clipping, which is what plain descent at that rate would do at such a sharpness.
+- "neither".
+
+This was written before the first runs, with "calm" and "average" as one word, "noise", and losses
+at single instants. The first runs told the two apart: averages fall, descent without noise does
+not. Two branches were then added to see why: the average of the iterates of descent without noise,
+which falls if that descent swings across a floor; and descent without noise and without clipping,
+which is what plain descent at that rate would do at such a sharpness.
 """
 
 import matplotlib.pyplot as plt
