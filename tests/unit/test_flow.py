@@ -1,19 +1,26 @@
 """Gradient flow against another solver, and descent against the flow."""
 
 import numpy as np
-import pytest
-from cases import linear_setting, minibatch_setting
+from cases import linear_setting
 from scipy.integrate import solve_ivp
 
-from saddlescope.errors import InvalidInput
 from saddlescope.nets import linear_units
 from saddlescope.observables import Balancedness
 from saddlescope.optimisers import GradientDescent, GradientFlow
-from saddlescope.training import every, flow_gap, train
+from saddlescope.papers.simplicity import flow_limit
+from saddlescope.results import Run
+from saddlescope.training import every, train
 
 
 def setting(optimiser, steps):
     return linear_setting(net=linear_units(6, 0.05), optimiser=optimiser, steps=steps)
+
+
+def gap(descent):
+    """As the experiment analyses it, of descent and the flow beside it."""
+    flow = descent.replace(optimiser=GradientFlow(descent.optimiser.lr))
+    runs = {"descent": Run(train(descent)), "flow": Run(train(flow))}
+    return runs, flow_limit.analyse(runs, {}, 1e-2)["gap"]
 
 
 def test_flow_is_that_of_another_solver():
@@ -41,7 +48,7 @@ def test_flow_conserves_balance_and_descent_nearly():
 
 
 def test_descent_tends_to_the_flow_at_first_order():
-    gaps = [float(flow_gap(setting(GradientDescent(lr), round(2 / lr)))["gap"]) for lr in (4e-3, 2e-3, 1e-3, 5e-4)]
+    gaps = [gap(setting(GradientDescent(lr), round(2 / lr)))[1] for lr in (4e-3, 2e-3, 1e-3, 5e-4)]
     slopes = np.diff(np.log2(gaps)) * -1
     np.testing.assert_allclose(slopes, 1, atol=0.1)
     assert abs(slopes[-1] - 1) < abs(slopes[0] - 1)
@@ -53,13 +60,7 @@ def test_flow_that_blows_up_is_marked():
 
 
 def test_the_gap_is_the_largest_and_divergence_is_not_hidden():
-    runs = flow_gap(setting(GradientDescent(4e-3), 100))
-    assert float(runs["gap"]) == np.abs(runs["descent"].values - runs["flow"].values).max()
-    wild = flow_gap(linear_setting(net=linear_units(5, 1.0), optimiser=GradientDescent(50.0), steps=10))
-    assert not np.isfinite(float(wild["gap"]))
-
-
-def test_gap_is_of_full_batch_descent_only():
-    for bad in (minibatch_setting(), linear_setting(optimiser=GradientDescent(0.01, clip=1.0))):
-        with pytest.raises(InvalidInput, match="limit of full-batch descent"):
-            flow_gap(bad)
+    runs, found = gap(setting(GradientDescent(4e-3), 100))
+    assert found == np.abs(runs["descent"].loss.values - runs["flow"].loss.values).max()
+    _, wild = gap(linear_setting(net=linear_units(5, 1.0), optimiser=GradientDescent(50.0), steps=10))
+    assert not np.isfinite(wild)

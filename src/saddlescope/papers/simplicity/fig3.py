@@ -1,8 +1,10 @@
-"""Simplicity paper, Fig. 3: linear and ReLU nets tell two kinds of digits apart, one direction after the other.
+"""Simplicity paper, Fig. 3: linear and ReLU nets tell two kinds of digits apart, one direction
+after the other.
 
-H = 1000, batches of 64, lr 0.01, N(0, 1e-12) initial weights, pixels in [0, 1], one-hot targets. The drops come within
-a few epochs, so that loss and singular values of the first layer are read every six steps; the loss on the same 1000
-images each time, since the noise of batches of 64 looks like drops.
+H = 1000, batches of 64, lr 0.01, N(0, 1e-12) initial weights, pixels in [0, 1], one-hot targets.
+The drops come within a few epochs, so that loss and singular values of the first layer are read
+every six steps; the loss on the same 1000 images each time, since the noise of batches of 64 looks
+like drops.
 """
 
 import matplotlib.pyplot as plt
@@ -56,8 +58,9 @@ def analyse(run, setting):
 
 
 def grown_at(at, values, drops):
-    """The step by which each singular value passes half of what the first is on the middle plateau; NaN where there is
-    no such plateau, or it never does."""
+    """The step by which each singular value passes half of what the first is on the middle plateau;
+    NaN where there is no such plateau, or it never does.
+    """
     if len(drops) < 2:
         return [np.nan] * 3
     middle = np.argmin(np.abs(at - (drops[0] + drops[-1]) / 2))
@@ -82,7 +85,9 @@ def say_waits(found):
 
 
 def longer_when_harder(results):
-    """The intermediate plateau of 3/5 is longer than that of 0/1, in every pair of seeds of every net."""
+    """The intermediate plateau of 3/5 is longer than that of 0/1, in every pair of seeds of every
+    net.
+    """
     found = waits(results)
     if not all({"0/1", "3/5"} <= of.keys() for of in found.values()):
         return None
@@ -135,13 +140,14 @@ def draw(results):
             m = next(iter(results.select(pair=p, net=net).runs()), None)
             if m is None:
                 continue
-            ax.plot(m.times, m.loss_on_first, color=BLACK, lw=1.2, label="loss")
+            ax.plot(m.saved_step, m.loss_on_first, color=BLACK, lw=1.2, label="loss")
             for k, (colour, word) in enumerate(zip((BLUE, ORANGE, GREEN), ("first", "second", "third"), strict=True)):
-                ax.plot(m.times, m.top_singular_values_u[:, k], color=colour, lw=1.2, label=f"{word} singular value")
+                label = f"{word} singular value"
+                ax.plot(m.saved_step, m.top_singular_values_u[:, k], color=colour, lw=1.2, label=label)
             for k, level in enumerate(m.predicted.plateau_level.values if net == "linear" else ()):
                 ax.axhline(level, color=BLACK, ls="--", lw=0.7, label=None if k else "theory: levels of the loss")
             ax.set(title=f"{net}, digits {p}", xlabel="step", ylabel="loss, size")
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), fontsize=7, loc="outside lower center", ncols=5)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), fontsize=7, loc="outside lower center", ncols=3)
     figure.suptitle(images(results), fontsize=9)
     return figure
 

@@ -1,8 +1,9 @@
-"""Simplicity paper, Section 2: gradient descent follows gradient flow as the learning rate goes to zero.
+"""Simplicity paper, Section 2: gradient descent follows gradient flow as the learning rate goes to
+zero.
 
-The paper proves for the flow and trains by descent. How far apart are they? The linear net of Fig. 1B with larger
-initial weights (the run is short), both ways, over three halvings of the learning rate. Descent is a first-order
-method, so that the gap has slope 1; theory gives its size as well.
+The paper proves for the flow and trains by descent. How far apart are they? The linear net of Fig.
+1B with larger initial weights (the run is short), both ways, over three halvings of the learning
+rate. Descent is a first-order method, so that the gap has slope 1; theory gives its size as well.
 """
 
 import matplotlib.pyplot as plt
@@ -73,7 +74,7 @@ def draw(results):
     right.loglog(said.lr, said.gap, "+", color=RED, label="theory: first order, each seed")
     right.set(xlabel="learning rate", ylabel="largest gap in loss", title="descent against flow")
     right.set_xticks(RATES, [f"{r:g}" for r in RATES])
-    right.minorticks_off()
+    right.xaxis.minorticks_off()
     right.legend(fontsize=7)
     return figure
 

@@ -1,10 +1,12 @@
-"""Simplicity paper, Section 4: off a saddle of h units by breaking one constraint, the net goes to one of h + 1 units.
+"""Simplicity paper, Section 4: off a saddle of h units by breaking one constraint, the net goes to
+one of h + 1 units.
 
-Eight units, at the embedded fixed point of the best net of h = 0 or 1 units, the others silent. One silent unit is
-given small weights, which breaks exactly one constraint: of 64 random draws those that lower the loss most, since not
-every direction leaves the saddle. Then gradient descent. On the way the weights stay on the manifold of h + 1 units
-(silent units have no gradient: exact in this construction, and a check of it), and they end at a fixed point of it. The
-ReLU convolution and attention are left out: the former's best unit is found by few starts, the latter is slow.
+Eight units, at the embedded fixed point of the best net of h = 0 or 1 units, the others silent. One
+silent unit is given small weights, which breaks exactly one constraint: of 64 random draws those
+that lower the loss most, since not every direction leaves the saddle. Then gradient descent. On the
+way the weights stay on the manifold of h + 1 units (silent units have no gradient: exact in this
+construction, and a check of it), and they end at a fixed point of it. The ReLU convolution and
+attention are left out: the former's best unit is found by few starts, the latter is slow.
 """
 
 from functools import cache
@@ -73,7 +75,9 @@ def setting(panel, width, seed):
 
 
 def analyse(run, setting, width):
-    """How far the weights go off the manifold, what the loss does, and whether the end is a fixed point."""
+    """How far the weights go off the manifold, what the loss does, and whether the end is a fixed
+    point.
+    """
     path = [{n: run[f"param_{n}"].values[i] for n in ("u", "v")} for i in range(run.sizes["saved"])]
     losses = run.loss.values[:STEPS]
     return {
@@ -92,8 +96,9 @@ def stays(results):
 
 
 def arrives(results):
-    """At the end the gradient is below 1e-3 and the loss is that of a fixed point of h + 1 units, below the start's; it
-    never rose on the way, as on a path of the flow."""
+    """At the end the gradient is below 1e-3 and the loss is that of a fixed point of h + 1 units,
+    below the start's; it never rose on the way, as on a path of the flow.
+    """
     m, said = results.measured, results.predicted
     near = np.abs(m.end_loss.values - said.end_loss.values) < 1e-3 * m.start_loss.values
     near &= (m.end_gradient.values < 1e-3) & (m.rise.values < 1e-6)

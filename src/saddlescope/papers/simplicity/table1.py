@@ -1,9 +1,11 @@
-"""Simplicity paper, Table 1: which singular values govern the plateaus of a linear net on pairs of digits?
+"""Simplicity paper, Table 1: which singular values govern the plateaus of a linear net on pairs of
+digits?
 
-The paper gives s₁(Σ_yx) for the first plateau and ‖(I - e₁e₁ᵀ) Σ_yx‖ for the second, e₁ the first eigenvector of
-Σ_yx Σ_xx⁺ Σ_yxᵀ. A rival for the second is s₂(Σ_yx): the two differ where the net leaves before it has reached the
-fixed point. Here both, beside the growth measured in a linear net trained on the moments: the slope of the logarithm of
-a singular value of the weights between a thousandth and a tenth of its final size; of the second, after the first drop.
+The paper gives s₁(Σ_yx) for the first plateau and ‖(I - e₁e₁ᵀ) Σ_yx‖ for the second, e₁ the first
+eigenvector of Σ_yx Σ_xx⁺ Σ_yxᵀ. A rival for the second is s₂(Σ_yx): the two differ where the net
+leaves before it has reached the fixed point. Here both, beside the growth measured in a linear net
+trained on the moments: the slope of the logarithm of a singular value of the weights between a
+thousandth and a tenth of its final size; of the second, after the first drop.
 """
 
 import matplotlib.pyplot as plt
@@ -58,7 +60,9 @@ def setting(pair, seed, dataset, units):
 
 
 def analyse(run, setting):
-    """Growth rates, and the cosines of the net's first direction with q₁ and e₁ once the second has grown."""
+    """Growth rates, and the cosines of the net's first direction with q₁ and e₁ once the second has
+    grown.
+    """
     values, at = run.top_singular_values_u.values, run.saved_step.values
     left = np.argmax(values[:, 1] > 0.1 * values[-1, 1])
     direction = np.linalg.svd(run.param_v.values[left])[2][0]
@@ -76,7 +80,9 @@ def first_drop_end(run):
 
 
 def rate(at, size, after=0.0):
-    """s of a growth by 1 + 2 lr s a step, after a step and until a tenth of the final size; NaN where there is none."""
+    """s of a growth by 1 + 2 lr s a step, after a step and until a tenth of the final size; NaN
+    where there is none.
+    """
     share = size / size[-1]
     rising = (at > after) & (share > 1e-3) & (np.arange(len(share)) < np.argmax(share > 0.1))
     if rising.sum() < 4:

@@ -1,9 +1,11 @@
-"""Simplicity paper, Theorem 3 and F.3: relations between units that descent preserves, and the narrower net they make.
+"""Simplicity paper, Theorem 3 and F.3: relations between units that descent preserves, and the
+narrower net they make.
 
-Four random units, the last put on a manifold: (i) equal to the first, (ii) silent, (iii) proportional to the first,
-(iv) a sum of the others. Trained by gradient descent on random targets; then: how far is it from the relation, as a
-share of the way that the weights went, and does the net without it (Eq. 28 and its siblings) still have the same map?
-Where φ lacks the property it is a control. The factor of (iii) is far from 1, which would be (i), true of any φ.
+Four random units, the last put on a manifold: (i) equal to the first, (ii) silent, (iii)
+proportional to the first, (iv) a sum of the others. Trained by gradient descent on random targets;
+then: how far is it from the relation, as a share of the way that the weights went, and does the net
+without it (Eq. 28 and its siblings) still have the same map? Where φ lacks the property it is a
+control. The factor of (iii) is far from 1, which would be (i), true of any φ.
 """
 
 from functools import cache
@@ -40,7 +42,9 @@ def relation(kind, rng, any_sign):
 
 @cache
 def drawn(unit, kind, seed):
-    """The factors of the relation, initial weights that obey it, and samples: from one stream of random numbers."""
+    """The factors of the relation, initial weights that obey it, and samples: from one stream of
+    random numbers.
+    """
     rng = np.random.default_rng(seed)
     inputs, outputs = sizes(unit)
     gamma = relation(kind, rng, measured(unit).homogeneous)

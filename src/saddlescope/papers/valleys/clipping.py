@@ -1,8 +1,9 @@
 """A question of ours: why do failed batch-1 runs end at the target's median?
 
-Clipped to norm 1, the gradient of one sample keeps its direction and loses its size: descent follows the sign of the
-error, whose fixed point among constants is the median, not the mean. If that is the reason, batch-1 failures end at the
-mean without clipping, and larger batches end at the mean in both. Factors 2 and 3, N = 64 × factor, L = 6, rank 5.
+Clipped to norm 1, the gradient of one sample keeps its direction and loses its size: descent
+follows the sign of the error, whose fixed point among constants is the median, not the mean. If
+that is the reason, batch-1 failures end at the mean without clipping, and larger batches end at the
+mean in both. Factors 2 and 3, N = 64 × factor, L = 6, rank 5.
 """
 
 import matplotlib.pyplot as plt

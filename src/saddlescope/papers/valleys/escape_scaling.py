@@ -1,9 +1,10 @@
-"""A question of ours: how does the time to leave the first plateau scale, and how much of it is the clipping?
+"""A question of ours: how does the time to leave the first plateau scale, and how much of it is the
+clipping?
 
-Exponents in rate and batch, in epochs and in steps, at both thresholds, with the gradient clipped to norm 1 as in the
-paper and without clipping; five seeds. If noise drove the escape, time in steps would fall with smaller batches; if it
-follows the gradient flow, it is a constant of lr × steps, whatever the batch: exponents -1 and 0 in steps, -1 and 1 in
-epochs.
+Exponents in rate and batch, in epochs and in steps, at both thresholds, with the gradient clipped
+to norm 1 as in the paper and without clipping; five seeds. If noise drove the escape, time in steps
+would fall with smaller batches; if it follows the gradient flow, it is a constant of lr × steps,
+whatever the batch: exponents -1 and 0 in steps, -1 and 1 in epochs.
 """
 
 import matplotlib.pyplot as plt
@@ -44,8 +45,9 @@ def flow_time(clip):
 
 
 def clipping_slows(results):
-    """Wherever three runs or more survive in both: the median time, clipped, above 1.2 times that of runs not
-    clipped."""
+    """Wherever three runs or more survive in both: the median time, clipped, above 1.2 times that
+    of runs not clipped.
+    """
     good, words = [], []
     for lr, bs in ((lr, bs) for lr in results.values("lr") for bs in results.values("bs")):
         both = [escape.alive(results.select(clip=clip, bs=bs, lr=lr)) for clip in CLIPS]

@@ -1,7 +1,9 @@
-"""Valleys paper, Fig. 6: how quickly the first plateau is left, by learning rate and by batch size, at fixed rate.
+"""Valleys paper, Fig. 6: how quickly the first plateau is left, by learning rate and by batch size,
+at fixed rate.
 
-The paper's text says "roughly 1/lr" and "small batches escape much sooner", each of one run a point. Here four rates by
-eight batch sizes by three seeds, two thresholds, in epochs and in steps, with runs that did not escape censored.
+The paper's text says "roughly 1/lr" and "small batches escape much sooner", each of one run a
+point. Here four rates by eight batch sizes by three seeds, two thresholds, in epochs and in steps,
+with runs that did not escape censored.
 """
 
 import matplotlib.pyplot as plt
@@ -35,8 +37,10 @@ def inverse_in_rate(results):
 
 
 def sooner(unit):
-    """Median time at batches 1–4 below half of that at 32–128, over all rates; by rate beside it. Large batches that
-    had not left when their time was over count with that time: in steps it is short."""
+    """Median time at batches 1–4 below half of that at 32–128, over all rates; by rate beside it.
+    Large batches that had not left when their time was over count with that time: in steps it is
+    short.
+    """
 
     def check(results):
         good, words = {}, []

@@ -1,8 +1,10 @@
-"""Valleys paper, training protocol: minibatch descent, the rate halved on stagnation, on a small net.
+"""Valleys paper, training protocol: minibatch descent, the rate halved on stagnation, on a small
+net.
 
-The protocol's parts on a tanh net of one hidden layer fitting one cosine, small enough for every test: cuts, what is
-read before and after them, an early stop, runs of different lengths, and one rate so large that the run diverges. The
-paper says that the loss drops at every cut; its own nets follow apart, this is the same question for a small one.
+The protocol's parts on a tanh net of one hidden layer fitting one cosine, small enough for every
+test: cuts, what is read before and after them, an early stop, runs of different lengths, and one
+rate so large that the run diverges. The paper says that the loss drops at every cut; its own nets
+follow apart, this is the same question for a small one.
 """
 
 import matplotlib.pyplot as plt

@@ -121,7 +121,7 @@ def draw(results):
             below.semilogx(run.epoch_at + 1, run.amplitude[:, k], color=colour, lw=1.2, label=f"frequency {k + 1}")
             if np.isfinite(run.learned[k]):
                 below.plot(run.learned[k] + 1, 0.5, "o", color=colour, ms=5)
-        top.set(title=f"factor {factor}, first seed (grey: drops, dotted: levels said)", ylabel="epoch loss")
+        top.set(title=f"factor {factor}, first seed (grey: drops; dotted: theory)", ylabel="epoch loss")
         below.set(xlabel="epoch + 1", ylabel="amplitude error")
         below.legend(fontsize=7)
     return figure

@@ -1,8 +1,10 @@
-"""Valleys paper, App. C.10 and the conjecture of Section 3: layer ℓ has about 2ℓ spikes in its partials.
+"""Valleys paper, App. C.10 and the conjecture of Section 3: layer ℓ has about 2ℓ spikes in its
+partials.
 
-Counted by the sound rule in float64, over depths, trained on the chirp (36, 12) as in Fig. 4 and untrained. The paper
-conjectures "on the order of 2ℓ" spikes and elsewhere counts peaks and valleys. So two readings: periods, minima and
-maxima halved (of a cosine its number of periods), and extrema, minima and maxima together.
+Counted by the sound rule in float64, over depths, trained on the chirp (36, 12) as in Fig. 4 and
+untrained. The paper conjectures "on the order of 2ℓ" spikes and elsewhere counts peaks and valleys.
+So two readings: periods, minima and maxima halved (of a cosine its number of periods), and extrema,
+minima and maxima together.
 """
 
 from itertools import pairwise

@@ -1,7 +1,9 @@
-"""A control of ours for Fig. 4: minima of nets that were never trained, by layer, both rules, both precisions.
+"""A control of ours for Fig. 4: minima of nets that were never trained, by layer, both rules, both
+precisions.
 
-If an untrained net shows the published rise, the rise is no evidence of learning; if float64 does not show it, it is
-rounding. Nets of Fig. 4 (width 128, rank 5, L = 6) and of the main text (width 1024, rank 10), and a deeper one.
+If an untrained net shows the published rise, the rise is no evidence of learning; if float64 does
+not show it, it is rounding. Nets of Fig. 4 (width 128, rank 5, L = 6) and of the main text (width
+1024, rank 10), and a deeper one.
 """
 
 import matplotlib.pyplot as plt

@@ -1,23 +1,26 @@
 """A question of ours: what is the drop at a learning-rate cut made of? f3_N768_bs8_L3 at rank 10.
 
-The paper: a narrow valley opens to the smaller rate. The rival: minibatch noise holds the loss above the floor of the
-place it is in, and a smaller rate makes less noise. From the state at every cut branches are followed for ten epochs,
-with the same order of samples: the cut; no cut; no cut, iterates averaged (one an epoch); no cut and no noise
-(full-batch descent at the old rate, as many steps, clipped alike). Losses are on all training data, a mean over the
-last five epochs before the cut and of each branch, since a single instant scatters. (Before a cut there are fewer where
-the rule cuts as soon as it may.)
+The paper: a narrow valley opens to the smaller rate. The rival: minibatch noise holds the loss
+above the floor of the place it is in, and a smaller rate makes less noise. From the state at every
+cut branches are followed for ten epochs, with the same order of samples: the cut; no cut; no cut,
+iterates averaged (one an epoch); no cut and no noise (full-batch descent at the old rate, as many
+steps, clipped alike). Losses are on all training data, a mean over the last five epochs before the
+cut and of each branch, since a single instant scatters. (Before a cut there are fewer where the
+rule cuts as soon as it may.)
 
-What each number would mean. A cut is a drop if its branch ends below 0.9 of the loss before. At a drop, in logarithms
-of the loss, the first that is true:
+What each number would mean. A cut is a drop if its branch ends below 0.9 of the loss before. At a
+drop, in logarithms of the loss, the first that is true:
 - "anyway": without a cut the loss falls by half as much or more;
 - "calm": descent without noise falls by half as much or more at the old rate: a noise floor;
 - "average": the average of iterates does: what lies below was within reach of the old rate;
 - "valley": where the cut leads is too sharp for the old rate, sharpness × lr / 2 ≥ 1;
 - "neither".
-This was written before the first runs, with "calm" and "average" as one word, "noise", and losses at single instants.
-The first runs told the two apart: averages fall, descent without noise does not. Two branches were then added to see
-why: the average of the iterates of descent without noise, which falls if that descent swings across a floor; and
-descent without noise and without clipping, which is what plain descent at that rate would do at such a sharpness.
+
+This was written before the first runs, with "calm" and "average" as one word, "noise", and losses
+at single instants. The first runs told the two apart: averages fall, descent without noise does
+not. Two branches were then added to see why: the average of the iterates of descent without noise,
+which falls if that descent swings across a floor; and descent without noise and without clipping,
+which is what plain descent at that rate would do at such a sharpness.
 """
 
 import matplotlib.pyplot as plt
@@ -59,7 +62,9 @@ def kinds(run):
 
 
 def behind_walls(run):
-    """Where the cut leads is too sharp for the old rate, and descent without noise does not get there."""
+    """Where the cut leads is too sharp for the old rate, and descent without noise does not get
+    there.
+    """
     short = np.log(run["before"].values / run["calm"].values) < np.log(run["before"].values / run["cut"].values) / 2
     return (run.sharp_after.values >= 1) & short
 
