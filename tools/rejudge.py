@@ -24,9 +24,10 @@ import xarray as xr
 
 from saddlescope.checks import holds_in_share
 from saddlescope.claims import ALWAYS, HOLDS, MOST, PARTLY, UNCLEAR, Claim, Count, Verdict, judge, word_of
-from saddlescope.experiment import Experiment, find, keys
+from saddlescope.experiment import Experiment
 from saddlescope.results import Results
 from saddlescope.storage.result_folder import folder_of, load_results
+from saddlescope.workflows.find import experiment_keys, find_experiment
 
 ROOT = Path(__file__).parents[1]
 RENAMED = {
@@ -54,7 +55,7 @@ def record_file(key, scale) -> Path:
 
 def from_table(key: str) -> Results | None:
     """The single numbers of every recorded run."""
-    path, axes = ROOT / "results" / key / "runs.csv", set(find(key).full)
+    path, axes = ROOT / "results" / key / "runs.csv", set(find_experiment(key).full)
     if not path.is_file():
         return None
     with path.open(encoding="utf-8") as file:
@@ -147,10 +148,10 @@ def judged_again(key, scale, runs: Path | None) -> Iterator[tuple[Verdict, Verdi
     again = folder_of(runs, key, scale) if runs else None
     trained = load_results(again) if again and again.is_dir() else None
     table = from_table(key) if scale == "full" else None
-    claims = {c.sentence: c for c in find(key).claims}
+    claims = {c.sentence: c for c in find_experiment(key).claims}
     for old in stored:
         sentence = RENAMED.get(old.sentence, old.sentence)
-        yield old, *one(replace(old, sentence=sentence), claims[sentence], find(key), scale, trained, table)
+        yield old, *one(replace(old, sentence=sentence), claims[sentence], find_experiment(key), scale, trained, table)
 
 
 def one(stored: Verdict, claim: Claim, experiment: Experiment, scale, trained, table) -> tuple[Verdict, str]:
@@ -193,7 +194,7 @@ def main():
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     print("| experiment | claim | was | is | counts | judged from |", "|---|---|---|---|---|---|", sep="\n")
-    for key in keys():
+    for key in experiment_keys():
         rows = list(judged_again(key, options.scale, options.runs))
         for old, new, source in rows:
             if old.word != new.word or old.sentence != new.sentence:

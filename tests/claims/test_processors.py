@@ -52,9 +52,9 @@ def test_no_verdict_differs_beyond_chance(kind, key, tmp_path):
 
 BITS = """
 import sys
-from saddlescope.experiment import find
+from saddlescope.workflows.find import find_experiment
 from saddlescope.training import train
-experiment = find(sys.argv[1])
+experiment = find_experiment(sys.argv[1])
 point = experiment.plan(experiment.quick).points[0]
 print(train(experiment.setting(**point), quiet=True)["loss"].values[:20].tobytes().hex())
 """

@@ -11,16 +11,16 @@ import matplotlib.pyplot as plt
 import pytest
 
 from saddlescope.claims import FAILS, PARTLY, UNCLEAR, judge, word_of
-from saddlescope.experiment import find, keys
 from saddlescope.figures import style
 from saddlescope.report.record import differences, recorded
+from saddlescope.workflows.find import experiment_keys, find_experiment
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("key", keys())
+@pytest.mark.parametrize("key", experiment_keys())
 def test_quick_verdicts_are_those_recorded(key):
-    experiment = find(key)
+    experiment = find_experiment(key)
     results = experiment.run(experiment.quick, quiet=True)
     verdicts = judge(experiment.claims, results)
     assert not [str(d) for d in differences(key, "quick", verdicts) if d.beyond_chance]
@@ -61,10 +61,10 @@ def takes_fewer(experiment, results):
 
 
 @pytest.mark.parametrize("scale", ["quick", "full"])
-@pytest.mark.parametrize("key", keys())
+@pytest.mark.parametrize("key", experiment_keys())
 def test_every_claim_is_recorded(key, scale):
     """All of them in full form, with the reason of those that fail; a quick form need not be able to test each."""
-    experiment, record = find(key), recorded(key, scale)
+    experiment, record = find_experiment(key), recorded(key, scale)
     if scale == "full" and record is None:
         assert f"`{key}` | not yet run in full" in (ROOT / "README.md").read_text()
         return
@@ -81,7 +81,7 @@ def test_every_claim_is_recorded(key, scale):
 
 
 @pytest.mark.parametrize("scale", ["quick", "full"])
-@pytest.mark.parametrize("key", keys())
+@pytest.mark.parametrize("key", experiment_keys())
 def test_recorded_words_follow_from_recorded_counts(key, scale):
     """Each record can be judged again without its runs; what it cannot tell may have other reasons than its counts."""
     verdicts = recorded(key, scale)[0]
