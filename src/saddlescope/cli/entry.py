@@ -1,4 +1,4 @@
-"""The entry point. It imports little, so that it hears Ctrl-C before the commands and their libraries are imported."""
+"""The entry point. It imports little, so that it hears Ctrl-C before libraries are imported."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from saddlescope.cli.stop import SENTENCE, STATUS, leave, stoppable
 
 
 def main():
-    """Run the command that was typed. Bad input is one sentence on standard error and exit status 2."""
+    """Run what was typed. Bad input is one sentence on standard error and exit status 2."""
     _speak_utf8()
     _set_environment()
     with stoppable() as stop:
@@ -27,14 +27,14 @@ def _outcome(words):
 
 
 def _speak_utf8():
-    """Titles and verdicts have letters that ASCII has not; a line is shown when it is printed, also in a pipe."""
+    """ASCII lacks letters that we print. A printed line is shown at once, also in a pipe."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace", line_buffering=True)
 
 
 def _set_environment():
-    """One thread, so that a sum has one order; double precision; figures without a screen. What is set stays."""
+    """One thread gives a sum one order; then precision and figures. What is set already stays."""
     from saddlescope import ONE_THREAD
 
     for name, value in (ONE_THREAD | {"JAX_ENABLE_X64": "1", "MPLBACKEND": "Agg"}).items():
