@@ -45,7 +45,7 @@ class Ended:
     @property
     def faults(self) -> list[str]:
         """Why this is not how an interrupted command should end."""
-        own = [line for line in self.errors.splitlines() if "compiling the training kernel" not in line]
+        own = [line for line in self.errors.splitlines() if "compiling" not in line]
         checks = {
             f"status {self.status}": self.status == 130,
             f"{self.seconds:.1f} s": self.seconds <= LIMIT,
@@ -56,19 +56,23 @@ class Ended:
 
 
 def start(words, folder, out="out"):
-    """The command in a process group of its own, once it hears signals: before that it is Python that starts."""
+    """The command in its own process group, once it hears signals: before that, Python starts."""
     Path(folder, "sweep.toml").write_text(SWEEP, encoding="utf-8")
     process = subprocess.Popen(
         [sys.executable, "-m", "saddlescope", *words, "--out", out, "--quiet"],
-        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", start_new_session=True,
-    )  # fmt: skip
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        start_new_session=True,
+    )
     while process.poll() is None and not _among(process.pid, "SigCgt"):
         time.sleep(0.002)
     return process
 
 
 def _among(pid, kind) -> bool:
-    """Whether SIGTERM is among the signals that the process handles (SigCgt) or ignores (SigIgn)."""
+    """Whether SIGTERM is among the signals that it handles (SigCgt) or ignores (SigIgn)."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     mask = next((line.split()[1] for line in status.splitlines() if line.startswith(kind)), "0")
     return bool(int(mask, 16) >> (signal.SIGTERM - 1) & 1)
@@ -79,7 +83,7 @@ def interrupt(words, folder, after, how="Ctrl-C") -> Ended | None:
     process = start(words, folder)
     with suppress(subprocess.TimeoutExpired):
         process.wait(timeout=after)
-    if process.poll() is not None or _among(process.pid, "SigIgn"):  # all is done, only the libraries end
+    if process.poll() is not None or _among(process.pid, "SigIgn"):  # only libraries end
         _check_good(process, process.communicate()[1])
         return None
     began = time.monotonic()
@@ -110,9 +114,10 @@ def _members(group) -> list[int]:
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
-            state, _, its_group, *_ = path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            text = path.read_text(encoding="utf-8", errors="replace")
         except OSError:
             continue  # gone meanwhile
+        state, _, its_group, *_ = text.rpartition(")")[2].split()  # a name may have spaces
         if int(its_group) == group and state not in "ZX":
             found.append(int(path.parent.name))
     return found
@@ -151,4 +156,8 @@ def _keep(found, path, name, item):
 
 
 def _bits(array):
-    return array.dtype.str, array.shape, array.tolist() if array.dtype.kind == "O" else array.tobytes()
+    return (
+        array.dtype.str,
+        array.shape,
+        array.tolist() if array.dtype.kind == "O" else array.tobytes(),
+    )

@@ -1,7 +1,7 @@
 """Interrupt commands at random moments: python tools/interrupts.py N [--seed SEED] [--only COMMAND]
 
-Each of the N interrupts must end its command within 5 s, with status 130 and one sentence; the same command given again
-must then store the same bits as one that nobody interrupted (see tests/interrupting.py).
+Each of the N interrupts must end its command within 5 s, with status 130 and one sentence. The same
+command given again must store the same bits as one that nobody interrupted (tests/interrupting.py).
 """
 
 import argparse
@@ -26,19 +26,22 @@ def main():
     parser.add_argument("--seed", type=int, default=secrets.randbelow(10**9))
     parser.add_argument("--only", choices=list(COMMANDS), help="interrupt this command alone")
     given = parser.parse_args()
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it, and so do its children
+    # A background job ignores Ctrl-C, and so would its children.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     draw, names = random.Random(given.seed), [given.only] if given.only else list(COMMANDS)
     with tempfile.TemporaryDirectory() as scratch:
         whole = {name: _undisturbed(name, Path(scratch)) for name in names}
         print(f"seed {given.seed}")
         print(ROW.format("", "command", "signal", "after", "ended", "status", ""), flush=True)
-        bad = sum(_one(i, names[i % len(names)], whole, draw, Path(scratch, str(i))) for i in range(given.n))
-    print(f"{given.n - bad} of {given.n} interrupts ended as they should and resumed to the same bits")
+        bad = 0
+        for i in range(given.n):
+            bad += _one(i, names[i % len(names)], whole, draw, Path(scratch, str(i)))
+    print(f"{given.n - bad} of {given.n} interrupts ended well and resumed to the same bits")
     sys.exit(1 if bad else 0)
 
 
 def _undisturbed(name, scratch):
-    """What a command stores that nobody interrupts, and the seconds it takes once its kernel is compiled."""
+    """The seconds of a command that nobody interrupts, its kernel compiled, and what it stores."""
     folder = scratch / name.replace(", ", "_").replace(" ", "_")
     folder.mkdir()
     finish(COMMANDS[name], folder, "first")

@@ -4,7 +4,7 @@ from difflib import get_close_matches
 
 
 class InvalidInput(ValueError):
-    """Bad input or bad science, said in one sentence. The command line prints it and exits with status 2.
+    """Bad input or bad science, in one sentence. The command line prints it; its status is 2.
 
     **Arguments:**
 
@@ -19,7 +19,7 @@ def require(condition, sentence):
 
 
 def require_kind(value, kind, expected):
-    """As above for a part of the wrong kind; its `repr`, which takes a millisecond, is made only to refuse it."""
+    """As above for a part of the wrong kind. Its `repr` takes a millisecond: only for a refusal."""
     if not isinstance(value, kind):
         raise InvalidInput(f"{expected}; got {value!r}.")
 
@@ -30,9 +30,10 @@ def reason_of(error) -> str:
 
 
 def nearest(word, words):
-    """A hint such as ` Did you mean 'seed'?`, or nothing where no word is near. Of names with dots, all that end so."""
+    """A hint such as ` Did you mean 'seed'?`, or nothing. `fig4` names all keys that end in it."""
     words = list(words)
-    near = [w for w in words if w.endswith(f".{word}")] or get_close_matches(word, words, n=1, cutoff=0.5)
+    near = [w for w in words if w.endswith(f".{word}")]
+    near = near or get_close_matches(word, words, n=1, cutoff=0.5)
     return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 

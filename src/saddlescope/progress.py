@@ -1,6 +1,7 @@
-"""Progress of work that lasts: a bar after a second on a terminal, elsewhere a line per minute; and whether to stop.
+"""Progress of work that lasts, and whether to stop it.
 
-`STOP` is set by whoever handles a signal: the command line, or a worker process. It is never set in a program that
+A terminal shows a bar after a second; elsewhere there is a line per minute. `STOP` is set by
+whoever handles a signal: the command line, or a worker process. It is never set in a program that
 uses Saddlescope as a library; there Ctrl-C is Python's own KeyboardInterrupt.
 """
 
@@ -9,7 +10,7 @@ import threading
 import time
 
 STOP = threading.Event()  # the command is to end
-LOOPING = threading.Event()  # a loop looks at STOP between two calls: do not raise in the middle of one
+LOOPING = threading.Event()  # a loop looks at STOP between two calls: do not raise inside one
 
 
 def raise_if_stopped():
@@ -62,7 +63,12 @@ class Progress:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
-        shown = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+        shown = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+        )
         console = Console(stderr=True)
         bar = Bar(*shown, TextColumn("{task.fields[text]}"), console=console, transient=True)
         self.task = bar.add_task(self.title, total=self.total, text="")

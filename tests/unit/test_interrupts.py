@@ -1,4 +1,4 @@
-"""Ctrl-C stops a command at any moment, with one sentence; in a program of the user's own, Python handles it."""
+"""Ctrl-C stops a command at any moment, with one sentence; a user's program has Python's own."""
 
 import os
 import random
@@ -10,11 +10,12 @@ import time
 import pytest
 from interrupting import COMMANDS, interrupt
 
+from saddlescope.cli import stop
 from saddlescope.progress import LOOPING, STOP, Progress
 from saddlescope.training.interrupt import looping
 
 pytestmark = pytest.mark.usefixtures("hears_ctrl_c")
-SENTENCE = "saddlescope: stopped; what is finished is kept, and the same command resumes from there.\n"
+SENTENCE = f"saddlescope: {stop.SENTENCE}\n"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -69,16 +70,20 @@ def work():
     import atexit
     atexit.register(lambda: (say(), time.sleep(60)))
 """
+SWALLOWED = [LOST_IN_A_CALLBACK, CAUGHT_BY_OTHERS, TURNED_INTO_ANOTHER, AT_THE_END]
 TAIL = """
 with stoppable() as stop: stop.guard(work)
 """
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("work", [LOST_IN_A_CALLBACK, CAUGHT_BY_OTHERS, TURNED_INTO_ANOTHER, AT_THE_END])
+@pytest.mark.parametrize("work", SWALLOWED)
 def test_a_stop_that_was_swallowed_is_seen_nevertheless(work, how):
     process = subprocess.Popen(
-        [sys.executable, "-c", HEAD + work + TAIL], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", HEAD + work + TAIL],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
     process.stdout.readline()
@@ -131,6 +136,10 @@ except KeyboardInterrupt:
 def test_in_a_program_of_ones_own_python_handles_ctrl_c():
     tests = os.path.dirname(os.path.dirname(__file__))
     done = subprocess.run(
-        [sys.executable, "-c", LIBRARY, tests], capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-c", LIBRARY, tests],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
     )
     assert done.stdout == "stopped False True\n"

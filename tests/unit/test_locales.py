@@ -36,7 +36,10 @@ BAD = {
     "the root": (["stages", "/"], "holds no curve"),
     "too wide a span": (["stages", "wide.csv"], "'loss' of wide.csv spans more than 1e+306"),
     "nothing finite": (["stages", "nan.csv"], "'loss' of nan.csv holds no finite number"),
-    "an option's value": (["stages", "a.csv", "--smooth", "x"], "`saddlescope stages --help` shows"),
+    "an option's value": (
+        ["stages", "a.csv", "--smooth", "x"],
+        "`saddlescope stages --help` shows",
+    ),
     "an argument": (["train"], "`saddlescope train --help` shows"),
     "a command": (["nosuch"], "`saddlescope --help` shows"),
     "a name in two papers": (["run", "fig4"], "'simplicity.fig4' or 'valleys.fig4'"),
@@ -64,11 +67,16 @@ def test_the_environment_is_set_by_the_command_line_alone(tmp_path):
         "sys.argv[1:] = ['--version']\n"
         "try: saddlescope.cli.main()\n"
         "except SystemExit: pass\n"
-        "print(sorted(set(os.environ) - set(before)), os.environ['MPLBACKEND'], 'jax' in sys.modules)"
+        "new = sorted(set(os.environ) - set(before))\n"
+        "print(new, os.environ['MPLBACKEND'], 'jax' in sys.modules)"
     )
     given = {k: v for k, v in os.environ.items() if k not in ("JAX_ENABLE_X64", "OMP_NUM_THREADS")}
     done = subprocess.run(
-        [sys.executable, "-c", code], env=given | {"MPLBACKEND": "svg"}, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code],
+        env=given | {"MPLBACKEND": "svg"},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert "JAX_ENABLE_X64" in done.stdout
     assert done.stdout.endswith(" svg False\n"), "what is set stays"

@@ -1,4 +1,4 @@
-"""The command line: `main`. The commands are imported when one is run, so that Ctrl-C is heard from the beginning."""
+"""The command line: `main`. It imports the commands, so that Ctrl-C is heard from the start."""
 
 from saddlescope.cli.entry import main
 

@@ -1,4 +1,4 @@
-"""All commands, in the order of `--help`, and how one ended: what is to be said, and the exit status."""
+"""All commands, in the order of `--help`, and how one ended: what to say, and the exit status."""
 
 import typer
 
@@ -12,7 +12,7 @@ SMALLER = "use a smaller width, depth or number of samples"
 
 
 def outcome(words) -> tuple[str, int]:
-    """The sentence for standard error, or none, and the exit status. Bad input is never a traceback."""
+    """The sentence for standard error, or "", and the status. Bad input is never a traceback."""
     try:
         status = app(words, standalone_mode=False, prog_name="saddlescope") or 0
         return SENTENCE if status == STATUS else "", status

@@ -1,9 +1,10 @@
-"""How a command is stopped: Ctrl-C or SIGTERM ends it within seconds, with one sentence and exit status 130.
+"""How a command is stopped: Ctrl-C or SIGTERM ends it within seconds, with one sentence.
 
-The handler asks the loop of `train` to stop; where nothing loops, it raises KeyboardInterrupt. Such an exception can
-be lost: a callback of XLA or a `__del__` swallows it, and long work in C does not see it. So a thread raises it again
-where it was swallowed, and ends the process after `PATIENCE` whatever the main thread does. No result is lost by that:
-files are written whole or not at all, and a run resumes from its last checkpoint.
+The handler asks the loop of `train` to stop; where nothing loops, it raises KeyboardInterrupt. Such
+an exception can be lost: a callback of XLA or a `__del__` swallows it, and long work in C does not
+see it. So a thread raises it again where it was swallowed, and ends the process after `PATIENCE`,
+whatever the main thread does. No result is lost by that: files are written whole or not at all, and
+a run resumes from its last checkpoint.
 """
 
 import _thread
@@ -32,7 +33,7 @@ class Stop:
         self.over = threading.Event()
 
     def guard(self, call, *args):
-        """What the call gives; None where a signal ended it, whatever a library made of the exception."""
+        """What the call gives; None where a signal ended it, whatever became of the exception."""
         try:
             self.armed = True
             raise_if_stopped()
@@ -46,7 +47,7 @@ class Stop:
         return value
 
     def handle(self, *_):
-        """In the main thread, between two lines of Python. A second signal adds nothing to the first."""
+        """In the main thread, between two lines of Python. A second signal adds nothing."""
         if self.asked and not self.swallowed:
             return
         self.asked, self.swallowed = True, False
@@ -62,7 +63,7 @@ class Stop:
             sys.__unraisablehook__(unraisable)
 
     def watch(self, pipe):
-        """In a thread of its own: wait for a signal, then for the end of the command, but not for long."""
+        """In its own thread: wait for a signal, then for the end of the command, but not long."""
         while (said := os.read(pipe, 1)) and said[0] not in SIGNALS:
             pass
         if not said:
@@ -82,14 +83,15 @@ def stoppable():
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
-    atexit.register(_ignore)  # first in, so it runs last: what follows is the end of C libraries, not of work
+    atexit.register(_ignore)  # first in, so it runs last: then only C libraries end
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     hook, sys.unraisablehook = sys.unraisablehook, stop.note_swallowed
     watcher = threading.Thread(target=stop.watch, args=(reading,), daemon=True)
     watcher.start()
     fd = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    heard = [s for s in SIGNALS if signal.getsignal(s) is not signal.SIG_IGN]  # as `nohup` and `&` set it
+    # `nohup` and `&` make a command ignore signals; then so do we.
+    heard = [s for s in SIGNALS if signal.getsignal(s) is not signal.SIG_IGN]
     for s in heard:
         signal.signal(s, stop.handle)
     try:
@@ -108,20 +110,21 @@ def stoppable():
 
 
 def _ignore():
-    """Once Python's own handlers are gone, a signal would kill a process that has done all it should."""
+    """Once Python's handlers are gone, a signal would kill a process that has done its work."""
     for s in SIGNALS:
         signal.signal(s, signal.SIG_IGN)
 
 
 def leave(sentence):
-    """Say it and end this process at once, from whatever thread: the end of JAX's own threads may crash."""
+    """Say it and end this process at once, from any thread: JAX's own end may crash."""
     if not LEAVING.acquire(blocking=False):
         threading.Event().wait()  # the other thread ends us both
     processes = sys.modules.get("multiprocessing")
     with contextlib.suppress(Exception):
         for child in processes.active_children() if processes else ():
             child.kill()
-    shown = "\r\x1b[K\x1b[?25h" if os.isatty(2) else ""  # a bar was drawn: clear its line, show the cursor
+    # A bar was drawn on a terminal: clear its line and show the cursor.
+    shown = "\r\x1b[K\x1b[?25h" if os.isatty(2) else ""
     with contextlib.suppress(OSError):
         os.write(2, f"{shown}saddlescope: {sentence}\n".encode())
     os._exit(STATUS)

@@ -1,6 +1,7 @@
-"""How a run is stopped: a signal's handler asks for it, and the loop of `train` ends between two calls of its engine.
+"""How a run is stopped: a signal's handler asks for it, and the loop of `train` looks.
 
-There a checkpoint can be written. An exception raised inside a callback of XLA would be lost instead.
+It ends between two calls of its engine, where a checkpoint can be written. An exception raised
+inside a callback of XLA would be lost instead.
 """
 
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ __all__ = ["LOOPING", "STOP", "looping", "raise_if_stopped"]
 
 @contextmanager
 def looping():
-    """While the block lasts, a stop is only asked for: the loop inside looks at `raise_if_stopped`."""
+    """While the block lasts, a stop is only asked for: the loop calls `raise_if_stopped`."""
     nested = LOOPING.is_set()
     LOOPING.set()
     try:
