@@ -7,58 +7,183 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "saddlescope"
 
-FLOOR = {"provenance", "refusal", "numerics", "identity", "atomic", "packed", "progress"}  # what anything may stand on
 ARROWS = {
-    "refusal": set(),
-    "provenance": set(),
-    "numerics": {"provenance"},
-    "atomic": set(),
-    "progress": set(),
-    "packed": {"refusal", "atomic"},
-    "identity": {"numerics", "refusal"},
-    "datasets": {"refusal", "atomic"},
-    "tasks": FLOOR | {"datasets"},
-    "nets": FLOOR | {"tasks"},
-    "optimisers": FLOOR,
-    "setting": FLOOR | {"tasks", "nets", "optimisers"},
-    "named": {"refusal", "setting", "tasks", "nets", "optimisers"},
-    "outcomes": set(),
-    "observables": FLOOR | {"setting", "tasks", "nets"},
-    "theory": FLOOR | {"setting", "tasks", "nets", "optimisers"},
-    "stages": {"refusal"},
-    "curves": {"refusal", "packed", "netcdf"},
-    "results": {"refusal"},
-    "intervals": set(),
-    "tables": {"results"},
-    "shard": {"refusal", "packed", "results"},
-    "netcdf": {"refusal", "atomic", "netcdf_child", "packed", "results"},
-    "netcdf_child": {"refusal", "packed"},
-    "training": FLOOR | {"observables", "setting", "tasks", "nets", "optimisers"},
-    "sweeps": FLOOR | {"nets", "setting", "observables", "training", "results", "shard", "netcdf"},
-    "claims": {"refusal", "observables", "stages", "results", "intervals"},
-    "experiment": {
-        "refusal", "claims", "observables", "progress", "results", "setting", "sweeps", "tables", "theory", "training",
+    "checks": {"claims", "results", "statistics"},
+    "claims": {"errors", "results", "statistics"},
+    "cli": {
+        "errors",
+        "explanations",
+        "figures",
+        "numerics",
+        "progress",
+        "report",
+        "serialization",
+        "stages",
+        "storage",
+        "sweeps",
+        "tasks",
+        "workflows",
     },
-    "store": {"refusal", "provenance", "atomic", "identity", "claims", "results", "netcdf"},
-    "written": FLOOR | {"setting", "tasks", "nets", "optimisers", "observables"},
-    "sweep_file": {"refusal", "experiment", "named", "setting", "sweeps", "training", "written"},
-    "explanation": {"nets", "observables", "optimisers", "refusal", "results", "setting", "stages", "tables", "theory"},
-    "figures": {"claims", "results", "store"},
-    "papers": {
-        "claims", "datasets", "experiment", "explanation", "figures", "intervals", "named", "nets", "observables",
-        "optimisers", "outcomes", "refusal", "results", "setting", "stages", "sweeps", "tables", "tasks", "theory",
+    "engines": {"losses", "nets", "optimisers", "serialization"},
+    "errors": set(),
+    "experiment": {
+        "claims",
+        "errors",
+        "numerics",
+        "observables",
+        "results",
+        "setting",
+        "sweeps",
+        "tables",
+        "theory",
         "training",
     },
-    "probe": {"stages", "observables"},
-    "report": {
-        "refusal", "store", "claims", "experiment", "figures", "results", "sweeps", "named", "outcomes", "observables",
-        "tables", "training", "progress", "provenance", "sweep_file",
+    "explanations": {
+        "errors",
+        "nets",
+        "observables",
+        "results",
+        "setting",
+        "stages",
+        "tables",
+        "tasks",
+        "theory",
     },
-    "cli": {
-        "refusal", "report", "experiment", "explanation", "figures", "stages", "curves", "store", "named", "sweeps",
-        "datasets",
+    "figures": {"results", "stages", "storage"},
+    "initials": {"errors", "nets", "serialization"},
+    "losses": {"errors", "nets", "serialization", "tasks"},
+    "nets": {"errors", "serialization", "tasks"},
+    "numerics": set(),
+    "observables": {"errors", "initials", "losses", "nets", "serialization", "tasks"},
+    "optimisers": {"errors", "serialization"},
+    "papers": {
+        "checks",
+        "claims",
+        "errors",
+        "experiment",
+        "explanations",
+        "figures",
+        "initials",
+        "losses",
+        "nets",
+        "observables",
+        "optimisers",
+        "setting",
+        "stages",
+        "statistics",
+        "sweeps",
+        "tables",
+        "tasks",
+        "theory",
+        "training",
     },
-}  # fmt: skip
+    "probe": set(),
+    "progress": set(),
+    "report": {"claims", "errors", "progress", "results", "storage", "sweeps", "tables"},
+    "results": {"errors", "setting", "stages"},
+    "serialization": {"errors"},
+    "setting": {
+        "engines",
+        "errors",
+        "initials",
+        "losses",
+        "nets",
+        "numerics",
+        "optimisers",
+        "serialization",
+        "tasks",
+    },
+    "stages": {"errors", "storage"},
+    "statistics": set(),
+    "storage": {"claims", "errors", "numerics", "results", "serialization"},
+    "sweeps": {
+        "engines",
+        "errors",
+        "initials",
+        "losses",
+        "nets",
+        "numerics",
+        "observables",
+        "optimisers",
+        "progress",
+        "results",
+        "serialization",
+        "setting",
+        "stages",
+        "storage",
+        "tables",
+        "tasks",
+        "theory",
+        "training",
+    },
+    "tables": {"results", "stages"},
+    "tasks": {"errors", "serialization", "storage"},
+    "theory": {
+        "errors",
+        "losses",
+        "nets",
+        "numerics",
+        "optimisers",
+        "results",
+        "serialization",
+        "setting",
+        "stages",
+        "tasks",
+    },
+    "training": {
+        "engines",
+        "errors",
+        "initials",
+        "numerics",
+        "observables",
+        "progress",
+        "serialization",
+        "setting",
+        "storage",
+        "tasks",
+    },
+    "workflows": {
+        "claims",
+        "errors",
+        "experiment",
+        "figures",
+        "report",
+        "results",
+        "serialization",
+        "setting",
+        "storage",
+        "sweeps",
+        "tables",
+        "training",
+    },
+}
+
+
+FORBIDDEN = {"training", "papers", "experiment", "setting", "engines", "theory", "workflows"}
+
+
+class Imports(ast.NodeVisitor):
+    """All imports that are made when a file runs; those for annotations alone are left out."""
+
+    def __init__(self):
+        self.found: list[tuple[str, list[str]]] = []
+
+    def visit_If(self, node):
+        if getattr(node.test, "id", "") != "TYPE_CHECKING":
+            self.generic_visit(node)
+
+    def visit_ImportFrom(self, node):
+        self.found.append((node.module or "", [alias.name for alias in node.names]))
+
+    def visit_Import(self, node):
+        self.found += [(alias.name, []) for alias in node.names]
+
+
+def imports(path):
+    """Modules of ours that a file imports, each with the names it takes from there."""
+    visitor = Imports()
+    visitor.visit(ast.parse(path.read_text(encoding="utf-8")))
+    return [(module, names) for module, names in visitor.found if module.split(".")[0] == "saddlescope"]
 
 
 def arrows():
@@ -66,14 +191,9 @@ def arrows():
         home = path.relative_to(SOURCE).parts[0].removesuffix(".py")
         if home in ("__init__", "__main__"):
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "saddlescope":
-                _, _, rest = node.module.partition(".")
-                targets = [rest.split(".")[0]] if rest else [a.name for a in node.names if a.name in ARROWS]
-            elif isinstance(node, ast.Import):
-                targets = [a.name.split(".")[1] for a in node.names if a.name.startswith("saddlescope.")]
-            else:
-                continue
+        for module, names in imports(path):
+            _, _, rest = module.partition(".")
+            targets = [rest.split(".")[0]] if rest else [name for name in names if name in ARROWS]
             yield from ((path, home, target) for target in targets if target != home)
 
 
@@ -92,6 +212,38 @@ def test_no_import_points_another_way():
         if target not in ARROWS[home]
     ]
     assert not wrong, wrong
+
+
+def test_every_permitted_arrow_is_used():
+    used = {(home, target) for _, home, target in arrows()}
+    idle = [
+        f"{home} → {target}" for home, targets in ARROWS.items() for target in targets if (home, target) not in used
+    ]
+    assert not idle, idle
+
+
+def test_papers_go_through_the_door():
+    """They import no engine and no loop, nothing below the public names of `training`, and never `train` itself."""
+    papers = sorted((SOURCE / "papers").rglob("*.py"))
+    found = {path: imports(path) for path in papers}
+    below = [
+        f"{path.name}: {module}"
+        for path, given in found.items()
+        for module, names in given
+        if module.startswith(("saddlescope.training.", "saddlescope.engines")) or "train" in names
+    ]
+    assert not below, below
+
+
+def test_reports_only_read_what_is_stored():
+    """They import neither training nor papers, not even through others, but for what other rooms import lazily."""
+    wrong = [path.name for path, home, target in arrows() if home == "report" and target in FORBIDDEN]
+    assert not wrong, wrong
+
+
+def test_nine_modules_stand_at_the_top_level():
+    loose = sorted(p.stem for p in SOURCE.glob("*.py") if not p.stem.startswith("__"))
+    assert len(loose) <= 9, loose
 
 
 def test_the_test_sees_imports():

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from saddlescope.engines import Engine, choose_engine, engine_named
-from saddlescope.engines.batch_order import BATCH, permutation
+from saddlescope.engines.batch_order import permutation
 from saddlescope.errors import InvalidInput, require, require_kind
 from saddlescope.initials.initial import Initial
 from saddlescope.losses import Loss, SquaredError
@@ -21,7 +21,7 @@ from saddlescope.serialization.part import Part, as_int
 from saddlescope.serialization.to_json import content_hash
 from saddlescope.tasks.task import Moments, Samples, Task
 
-DATA, INIT, HELD_OUT = 0, 1, 3  # streams of random numbers; batch orders have their own
+DATA, INIT, HELD_OUT = 0, 1, 3  # streams of random numbers; batch orders have number 2
 LONGEST = 10**9  # steps of a run
 KINDS = {"task": Task, "net": Net, "optimiser": Optimiser, "loss": Loss, "schedule": Schedule, "engine": Engine}
 
@@ -299,6 +299,3 @@ def _check_seed(name, value):
         type(value) is int and 0 <= value < 2**63,
         f"`{name}` must be a non-negative whole number below 2⁶³, got {value!r}.",
     )
-
-
-assert BATCH not in (DATA, INIT, HELD_OUT)
