@@ -158,7 +158,7 @@ def one(stored: Verdict, claim: Claim, experiment: Experiment, scale, trained, t
     note = claim.note if scale == "full" else ""  # notes speak of the full runs
     for name, results in (("runs", trained), ("table", table)):
         found = judged(claim, results)
-        if agrees(found, stored) or (name == "runs" and found and near(found, stored)):
+        if found and (agrees(found, stored) or (name == "runs" and near(found, stored))):
             return replace(found, note=note), name
     seeds = {p.get("seed") for p in experiment.plan(getattr(experiment, scale)).points if chosen(p, claim.only)}
     return replace(from_evidence(claim, stored), seeds=len(seeds - {None}), note=note), "evidence"
