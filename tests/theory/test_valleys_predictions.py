@@ -79,9 +79,7 @@ def test_levels_tend_to_half_the_power_that_is_left():
 
 def test_amplitudes_phases_and_the_order_of_frequencies():
     task = Cosines((3, 1), 20_001, phases=(0.3, 0.7), amplitudes=(2, 1))
-    np.testing.assert_allclose(
-        levels(task)[0], [2.5, 2, 0], atol=1e-3
-    )  # the slow one is learned first
+    np.testing.assert_allclose(levels(task)[0], [2.5, 2, 0], atol=1e-3)  # the slow one is first
 
 
 def test_other_targets_are_refused():

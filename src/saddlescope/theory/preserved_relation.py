@@ -42,9 +42,7 @@ class PreservedRelation(Prediction):
 
     def __check_init__(self):
         good = len(self.factors) > 0 and np.isfinite(self.factors).all()
-        require(
-            good, f"`factors` must be finite numbers, one for each other unit; got {self.factors}."
-        )
+        require(good, f"`factors` must be finite, one for each other unit; got {self.factors}.")
 
     @reproducible()
     def __call__(self, setting):
@@ -53,18 +51,15 @@ class PreservedRelation(Prediction):
         require(isinstance(net, Units), "Theorem 3 is of two-layer nets of units.")
         require(
             net.units == len(self.factors) + 1,
-            f"{len(self.factors)} factors relate {len(self.factors) + 1} units; "
-            f"the net has {net.units}.",
+            f"{len(self.factors)} factors relate {len(self.factors) + 1} units, not {net.units}.",
         )
         require(
             kind.fits(properties(net.unit, task.inputs, task.outputs)),
-            f"Theorem 3 {kind.theorem} does not say this of these units: "
-            "φ lacks the property that it needs.",
+            f"Theorem 3 {kind.theorem} is not of these units: φ lacks the property it needs.",
         )
         require(
             _off(setting.initial_params(), self.factors) < ROUNDING,
-            "The last unit of the initial weights does not obey the relation: "
-            "use `initial=given_weights(…)`.",
+            "The initial weights do not obey the relation: use `initial=given_weights(…)`.",
         )
         return {"off_manifold": ((), 0.0), "map_gap": ((), 0.0)}
 

@@ -45,9 +45,7 @@ class RelaxedLevel(ConditionalPrediction):
         net = setting.net
         fits = isinstance(net, Units) and isinstance(setting.loss, SquaredError)
         require(fits, "This theory is of two-layer nets of units, trained on the squared error.")
-        require(
-            self.width <= net.units, f"A net of {net.units} units has no {self.width} that speak."
-        )
+        require(self.width <= net.units, f"A net of {net.units} units has no {self.width}.")
         step, params = self._weights(run)
         rest = max(float(abs(w[self.width :]).max(initial=0)) for w in params.values())
         require(rest == 0, f"Units after the first {self.width} are not silent at step {step}.")

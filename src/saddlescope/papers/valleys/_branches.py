@@ -93,9 +93,8 @@ def _saved_weights(run):
     """Epoch → trained weights."""
     names = [str(name) for name in run.data_vars if str(name).startswith("param_")]
     rows = {name.removeprefix("param_"): run[name].values for name in names}
-    return {
-        int(e): {n: v[i] for n, v in rows.items()} for i, e in enumerate(run.saved_epoch.values)
-    }
+    epochs = run.saved_epoch.values.tolist()
+    return {e: {n: v[i] for n, v in rows.items()} for i, e in enumerate(epochs)}
 
 
 def _late_loss(setting, iterates):

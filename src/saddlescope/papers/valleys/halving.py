@@ -58,7 +58,7 @@ def ends_before_budget(results):
 
 
 def diverges(results):
-    runs = [m for m in results.runs()]
+    runs = list(results.runs())
     good = sum(str(m.status.values).startswith("diverged") and m.sizes["epoch"] > 0 and not m.finite for m in runs)
     kept = sum(m.sizes["epoch"] for m in runs)
     return CheckResult(good == len(runs), f"{counted(good, len(runs))}; {kept} epochs kept in all")

@@ -81,7 +81,7 @@ def matches(run):
 def say(results):
     words = []
     for factor in sorted(results.values("factor")):
-        runs = [m for m in results.select(factor=factor).runs()]
+        runs = list(results.select(factor=factor).runs())
         drops = ", ".join(str(int(m.drops)) for m in runs)
         order = [" ".join("–" if np.isnan(t) else f"{t:.0f}" for t in m.learned.values) for m in runs[:2]]
         words.append(f"factor {factor}: drops {drops}, frequencies learned at epochs {'; '.join(order)}")

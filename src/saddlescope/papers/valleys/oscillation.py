@@ -77,7 +77,7 @@ def draw(results):
     depths = results.values("L")
     figure, axes = plt.subplots(1, len(depths), figsize=(3 * len(depths) + 0.5, 3.2), sharey=True, squeeze=False)
     for ax, L in zip(axes[0], depths, strict=True):
-        runs = [m for m in results.select(L=L).runs()]
+        runs = list(results.select(L=L).runs())
         layers, spikes = np.arange(1, L + 1), runs[0].predicted.spikes.values
         ax.plot(layers, spikes, color=BLACK, ls="--", lw=1, label="2ℓ, conjectured")
         for at, colour, mark, word in ((0, ORANGE, "s", "untrained"), (-1, BLUE, "o", "trained")):

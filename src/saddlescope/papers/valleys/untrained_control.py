@@ -43,7 +43,7 @@ def draw(results):
     nets = results.values("net")
     figure, axes = plt.subplots(1, len(nets), figsize=(3.6 * len(nets) + 0.5, 3.3), squeeze=False)
     for ax, net in zip(axes[0], nets, strict=True):
-        runs = [m for m in results.select(net=net).runs()]
+        runs = list(results.select(net=net).runs())
         for (name, word), colour, mark in zip(WORDS.items(), (ORANGE, BLUE, PURPLE, GREEN), "so^D", strict=True):
             show(ax, [m[name].values for m in runs], colour, mark, word)
         ax.set(xlabel="layer (block)", title=net, yscale="symlog", ylim=(0, None))
