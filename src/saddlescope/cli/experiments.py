@@ -114,16 +114,18 @@ def run(
 
       saddlescope run my_experiment.py --quick
     """
+    from saddlescope.workflows.find import check_axes, find_experiment, is_own, matching_keys
+
+    import_all(own)
+    chosen = matching_keys(key)  # a name that is not known is refused before anything heavy is imported
     from saddlescope.report.record import differences
     from saddlescope.sweeps.axes import parse_axes
-    from saddlescope.workflows.find import check_axes, find_experiment, is_own, matching_keys
     from saddlescope.workflows.judge import movies, write_contents
     from saddlescope.workflows.run_experiment import run_experiment
     from saddlescope.workflows.scale import choose_scale
 
-    import_all(own)
     axes, scales, differs = parse_axes(axis or [], seeds), {}, []
-    for name in matching_keys(key):  # refuse before the first run, not after the last
+    for name in chosen:  # refuse before the first run, not after the last
         experiment = find_experiment(name)
         check_axes(name, experiment, axes)
         scales[name] = choose_scale(experiment, "quick" if quick else "full", axes)
