@@ -41,7 +41,9 @@ def is_steady(results):
     """Whether all runs were trained in float64 and with full batches, so that rounding decides no count."""
     if "setting" not in results.measured:
         return False
-    settings = [json.loads(str(text)) for text in results.measured["setting"].values]
+    stored = [json.loads(str(text)) for text in results.measured["setting"].values]
+    # A point with several settings stores them by name.
+    settings = [s for one in stored for s in ([one] if "class" in one else one.values())]
     return all(s["precision"] == "float64" and s["batch"] is None for s in settings)
 
 
