@@ -10,7 +10,7 @@ from saddlescope.papers.valleys._protocol import valleys
 from saddlescope.setting import Setting
 from saddlescope.sweeps import MeasureJob
 from saddlescope.tasks import cosine_sum
-from saddlescope.training import every, every_epoch, log_spaced_epochs, on_cut
+from saddlescope.training import every_epoch, log_spaced_epochs, on_cut
 from saddlescope.workflows.sweep_file import read_sweep, sweep_name
 
 PROTOCOL = """
