@@ -42,8 +42,7 @@ def is_steady(results):
     if "setting" not in results.measured:
         return False
     stored = [json.loads(str(text)) for text in results.measured["setting"].values]
-    # A point with several settings stores them by name.
-    settings = [s for one in stored for s in ([one] if "class" in one else one.values())]
+    settings = [s for one in stored for s in ((one,) if "precision" in one else one.values())]  # several of a point
     return all(s["precision"] == "float64" and s["batch"] is None for s in settings)
 
 
