@@ -79,7 +79,7 @@ def run_plan(plan: Plan, folder=None, executor: Executor | None = None, quiet=Fa
             check_storable(plan)
             for name in place.failures().keys() & set(plan.names):  # a call that needs every run tries again
                 place.forget_failure(name)
-        refuse_failures(Scheduler(plan, place, executor, quiet=quiet).loop())
+        _refuse_failures(Scheduler(plan, place, executor, quiet=quiet).loop())
         return [place.read(name) for name in plan.names]
 
 
@@ -107,7 +107,7 @@ def check_storable(plan: Plan):
         plan.job(point).check_storable()
 
 
-def refuse_failures(tally: Tally):
+def _refuse_failures(tally: Tally):
     if tally.stopped:
         raise InvalidInput(f"The sweep stopped: {tally.stopped}. What is done is kept; the same call goes on.")
     if tally.failed:

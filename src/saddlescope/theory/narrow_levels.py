@@ -10,6 +10,7 @@ import numpy as np
 from saddlescope.errors import require
 from saddlescope.losses import squared_error
 from saddlescope.nets import Units
+from saddlescope.numerics import reproducible
 from saddlescope.serialization.part import as_int
 from saddlescope.serialization.to_json import array_hash, content_hash
 from saddlescope.theory.prediction import Prediction
@@ -61,6 +62,7 @@ def narrow(net, units, scale=1.0):
     return Units(units, net.unit, scale)
 
 
+@reproducible()
 def levels_of(nets, statistics, inputs, outputs, tries):
     """The loss of zero weights, then the least loss of each net."""
     zero = nets[0].init(np.random.default_rng(0), inputs, outputs)
