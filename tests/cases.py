@@ -220,7 +220,7 @@ CASES = [
     Constant(), StepDecay(0.9, 3), HalveOnStagnation(), HalveOnStagnation(2, 5),
     LossBelow(0.1), LossBelow(0.1, within_epochs=True), LearningRateBelow(1e-6), WarmUp(10),
     SquaredError(), CrossEntropy(), CustomLoss(absolute), Jax(), Fused(), Flow(), HeldOutLoss(), Accuracy(),
-    given_weights({"u": [[1.0]]}), Scaled(0.5), FirstUnits(Setting(TEACHER, linear_units(60, 1e-6), GradientDescent(0.01), steps=3)),
+    given_weights({"u": [[1.0]]}), Scaled(0.5), FirstUnits(linear_setting(net=linear_units(60, 1e-6))),
     FullLoss(), LossOnFirst(5), GradientNorm(), Parameters(), SingularValues(), TopSingularValues(2), UnitNorms(),
     UnitDirections(), Balancedness(),
     ByRank(), ByNorm(), ByRays(), EffectiveWidth(ByRank()), EffectiveWidth(ByRays(0.2, 0.9)), LearnedModes(),

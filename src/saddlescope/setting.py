@@ -295,7 +295,5 @@ def _check_count(name, given):
 
 
 def _check_seed(name, value):
-    require(
-        type(value) is int and 0 <= value < 2**63,
-        f"`{name}` must be a non-negative whole number below 2⁶³, got {value!r}.",
-    )
+    good = type(value) is int and 0 <= value < 2**63
+    require(good, f"`{name}` must be a non-negative whole number below 2⁶³, got {value!r}.")

@@ -33,7 +33,8 @@ def _build_part(data, arrays):
     name = data["class"]
     if not isinstance(name, str) or name not in known:
         raise InvalidInput(
-            f"No imported class is named {name!r}; import the module that defines it first (on the command line: `--import FILE`)."
+            f"No imported class is named {name!r}; import the module that defines it first "
+            "(on the command line: `--import FILE`)."
         )
     cls = known[name]
     fields = [f.name for f in dataclasses.fields(cls)]
@@ -63,7 +64,8 @@ def _find_function(data):
     python = module.partition(".")[0] in sys.stdlib_module_names  # a file must not choose what of it is called
     if python or not isinstance(found, types.FunctionType):
         raise InvalidInput(
-            f"No imported function is named {data['function']!r}; import its module first (on the command line: `--import FILE`)."
+            f"No imported function is named {data['function']!r}; import its module first "
+            "(on the command line: `--import FILE`)."
         )
     if function_form(found) != data:
         raise InvalidInput(

@@ -112,12 +112,13 @@ def compiled_with(source):
 
     @njit(cache=True, **OPTIONS)
     def train_steps(
-        x, y, order, first, losses, lr, rate, momentum, clip, slope, m, dims, A, b, C, c, dC, dc, vC, vc, H, G, T, Z, D, sums,
+        x, y, order, first, losses, lr, rate, momentum, clip, slope, m, dims, A, b, C, c, dC, dc, vC, vc, H, G, T, Z, D,
+        sums,
         gram, square,
     ):  # fmt: skip
         """One step per entry of `losses`, from step `first` of the first row of `order` on: batches of len(sums), the
         last of an epoch short. losses[k] is the mean squared error before that step. `rate` multiplies the learning
-        rate of C. C is updated when the next step reads it, so there is one turn more than steps, which only updates."""
+        rate of C. C is updated when the next step reads it, so there is one turn more than steps, which updates."""
         source  # noqa: B018
         J, size, panels = len(A), len(sums), b.shape[1]
         A, b, C, c, dC, dc, vC, vc = view(A), view(b), view(C), view(c), view(dC), view(dc), view(vC), view(vc)

@@ -39,13 +39,14 @@ def measure(inputs, seed, starts):
     found = [p for p in (newton(net, moments, rng, inputs) for _ in range(starts)) if p is not None]
     listed = [chosen if gap < SAME else None for chosen, gap in map(points.nearest, found)]
     known = [(p, chosen) for p, chosen in zip(found, listed, strict=True) if chosen is not None]
+    zero = points.level(())
     return {
         "built_gradient": max(slopes), "found": len(found), "on_the_list": len(known),
         "in_spans": sum(points.outside(p, chosen) < SAME for p, chosen in known),
         "found_by_search": len({chosen for _, chosen in known}),
         "maps_seen": (("rank",), maps_by_rank([p["v"].T @ p["u"] for p in (*fixed, *found)])),
-        "level_gap": max(abs(float(squared_error(net, p, moments)) / points.level(()) - points.level(c) / points.level(()))
-                         for p, c in known) if known else np.nan,
+        "level_gap": max(abs(float(squared_error(net, p, moments)) / zero - points.level(c) / zero) for p, c in known)
+        if known else np.nan,
     } | ({"loose_gradient": loose(moments, points, rng)} if inputs > OUTPUTS else {})  # fmt: skip
 
 
