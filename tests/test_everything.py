@@ -214,7 +214,8 @@ def test_schedule_is_silent_as_long_as_it_promised(case):
     promised = case.quiet(0, cuts)
     for tick in range(1, 200):
         losses.append(rng.random())
-        new = case.after(lr, losses, cuts)
+        asked = (lr, tick, losses[-1]) if case.every_step else (lr, losses, cuts)
+        new = (case.after_step if case.every_step else case.after)(*asked)
         if new != lr:
             assert tick >= promised, f"acted after {tick} ticks, had promised silence up to {promised}"
             cuts, lr, acted = [*cuts, tick], new, acted + 1
@@ -291,7 +292,8 @@ def test_prediction_is_a_pure_function_of_the_setting(case):
 def test_setting_trains_and_says_how_it_ended(case):
     run = train(case)
     assert str(run["status"].values) == "finished"
-    assert run["loss"].size == case.budget + (case.tick == "step")
+    points = case.budget + 1 if case.loss_axis == "step" else case.epochs
+    assert run["loss"].size == points
     assert str(run["hash"].values) == case.hash
     assert Setting.from_json(str(run["setting"].values)).hash == case.hash
 

@@ -31,6 +31,14 @@ MIXED = "Full-batch and minibatch runs count time differently; collect them apar
 
 @dataclass(frozen=True)
 class Results:
+    """All runs of an experiment: what was measured, and what theory predicted beside it.
+
+    **Arguments:**
+
+    - `measured`: a dataset with a dimension `run`, and the axes as coordinates along it.
+    - `predicted`: the same of the predictions, with the same runs.
+    """
+
     measured: xr.Dataset
     predicted: xr.Dataset
 

@@ -18,7 +18,7 @@ from multiprocessing import resource_tracker
 from multiprocessing.reduction import ForkingPickler
 
 from saddlescope.errors import InvalidInput, require
-from saddlescope.numerics import ENVIRONMENT
+from saddlescope.numerics import ENVIRONMENT, memory_of_machine
 from saddlescope.progress import LOOPING, STOP
 
 CANNOT_START = (
@@ -47,6 +47,13 @@ def ended(exitcode) -> str:
 
 
 class Workers(Executor):
+    """Worker processes that take jobs one at a time; the death of one fails its job alone.
+
+    **Arguments:**
+
+    - `count`: how many processes.
+    """
+
     def __init__(self, count: int):
         require(count >= 1, f"`workers` must be a positive number of processes, got {count}.")
         self.count = count
@@ -242,10 +249,3 @@ def _memory_in_use() -> int:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
         return 0  # not Linux: workers are not replaced for their size
-
-
-def memory_of_machine() -> int:
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError, AttributeError):
-        return 1 << 62

@@ -11,7 +11,7 @@ from saddlescope.errors import require
 from saddlescope.losses import squared_error
 from saddlescope.nets import Units
 from saddlescope.numerics import reproducible
-from saddlescope.serialization.part import as_int
+from saddlescope.serialization.part import as_float, as_int
 from saddlescope.serialization.to_json import array_hash, content_hash
 from saddlescope.theory.prediction import Prediction
 from saddlescope.theory.relax import relax
@@ -38,7 +38,7 @@ class NarrowLevels(Prediction):
 
     widths: int = eqx.field(default=2, static=True, converter=as_int)
     tries: int = eqx.field(default=10, static=True, converter=as_int)
-    size: float = eqx.field(default=0.7, converter=float)
+    size: float = eqx.field(default=0.7, converter=as_float)
 
     def __check_init__(self):
         for name, n in (("widths", self.widths), ("tries", self.tries)):
