@@ -65,8 +65,9 @@ def after_imports():
 
 
 def plain(tree):
-    """Every number of a tree, as bits."""
-    return [np.asarray(leaf).astype(float).tobytes().hex() for leaf in jax.tree.leaves(tree)]
+    """Every number of a tree, as bits; a word is the numbers of its letters."""
+    leaves = [list(map(ord, a)) if isinstance(a, str) else a for a in jax.tree.leaves(tree)]
+    return [np.asarray(leaf).astype(float).tobytes().hex() for leaf in leaves]
 
 
 def calls(path):
@@ -113,19 +114,15 @@ def calls(path):
         for made in (setting, relu, quadratic_setting(), random_feature_setting()):
             try:
                 given = (made, Run(run)) if prediction.conditional else (made,)
-                found.append({n: v for n, (_, v) in prediction(*given).items()})
+                found.append({n: _numbers(v) for n, (_, v) in prediction(*given).items()})
             except InvalidInput:
                 found.append(None)
         return found
 
-    def explained():
-        rows = [[repr(value) for value in row] for row in explain(run).rows]
-        return [float(int.from_bytes(repr(rows).encode(), "big") % 2**50)]
-
     observe = (FullLoss(), SingularValues(), EffectiveWidth(ByRank()), Sharpness())
     given = {
         "find_stages": lambda: [[p.start, p.end, p.level] for p in find_stages(run["loss"].values).plateaus],
-        "hash": lambda: float(int(setting.replace(seed=3).hash[:12], 16)),
+        "hash": lambda: setting.replace(seed=3).hash,
         "data": lambda: [relu.data(), random_feature_setting().data()],
         "statistics": lambda: setting.statistics(),
         "initial_params": lambda: [setting.initial_params(), random_feature_setting().initial_params()],
@@ -143,7 +140,7 @@ def calls(path):
         "reduce": lambda: [reduce(params, kind, 2) for kind in KINDS],
         "moments": lambda: (lambda m: [m, m.yx, m.power])(Moments.of(Samples(x, y))),
         "data_with_fixed_point": lambda: data_with_fixed_point(narrow, small, x, rng()),
-        "explain": explained,
+        "explain": lambda: explain(run).text(),
         "diagnose": lambda: [[d.level, d.distance or 0.0, d.predicted or 0.0] for d in diagnose(run)],
         "observe_saved": lambda: [v.values for v in observe_saved(run, observe).data_vars.values()],
         "observe_at": lambda: observe_at(setting, params, observe),
@@ -153,6 +150,11 @@ def calls(path):
         name = f"{type(prediction).__name__} {len(given)}"
         given[name] = lambda prediction=prediction: predicted(prediction)
     return given
+
+
+def _numbers(values):
+    values = np.asarray(values)
+    return values if values.dtype.kind in "fiub" else " ".join(map(str, values.ravel()))
 
 
 def after_calls(path):

@@ -62,7 +62,7 @@ def attributes(path) -> dict:
 def read_groups(path):
     """The groups of a checked file."""
     path = results_file(path)
-    _check_file(path)
+    check_file(path)
     return path, read_netcdf(path, ours=True)
 
 
@@ -113,7 +113,7 @@ def save_verdicts(path, verdicts, **about):
 
 def load_verdicts(path) -> tuple[tuple[Verdict, ...], dict]:
     """The verdicts and what is said about them."""
-    _check_file(Path(path))
+    check_file(Path(path))
     try:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
         verdicts = tuple(map(Verdict.from_json, record.pop("claims")))
@@ -141,7 +141,7 @@ def damaged_files(folder) -> list[str]:
     for name in _manifest(Path(folder)) if is_sealed(folder) else ():
         path = Path(folder) / Path(name).name  # a manifest must not lead out of its folder
         try:
-            _check_file(path)
+            check_file(path)
         except FileNotFoundError:
             found.append(f"{path} is gone: `saddlescope judge {folder}` writes it again.")
         except InvalidInput as error:
@@ -149,7 +149,7 @@ def damaged_files(folder) -> list[str]:
     return found
 
 
-def _check_file(path: Path):
+def check_file(path: Path):
     """Refuse a file that is not the one its folder's manifest names."""
     if not is_sealed(path.parent):
         return
