@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +53,8 @@ def test_imports_change_nothing():
 
 
 def test_calls_change_nothing_and_give_the_same_numbers(run_file):
-    alone, ours = in_fresh_process("calls", run_file), in_fresh_process("calls", run_file, ours=True)
+    with ThreadPoolExecutor(2) as both:
+        alone, ours = both.map(lambda ours: in_fresh_process("calls", run_file, ours=ours), (False, True))
     assert alone["changed"] == {}
     assert ours["changed"] == {}
     assert alone["values"].keys() == ours["values"].keys()
@@ -76,3 +78,27 @@ def test_this_test_sees_a_change():
     env = {n: v for n, v in os.environ.items() if n not in ENVIRONMENT} | {"PYTHONPATH": str(TESTS)}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=120)
     assert done.stdout.strip() == "['environment', 'floats', 'x64']"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """What `run` writes, and a curve beside it."""
+    out = tmp_path_factory.mktemp("out")
+    words = ["run", "simplicity.table1", "--quick", "--quiet", "--out", str(out)]
+    done = subprocess.run([sys.executable, "-m", "saddlescope", *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    steps = np.arange(300)
+    curve = np.column_stack([steps, 1 / (1 + np.exp((steps - 150) / 5))])
+    np.savetxt(out / "curve.csv", curve, delimiter=",", header="step,loss", comments="")
+    return out
+
+
+@pytest.mark.parametrize("command", ["stages", "list", "ls", "show", "verify"])
+def test_reading_commands_do_without_jax(folder, command):
+    result = folder / "simplicity.table1.quick"
+    what = {"stages": folder / "curve.csv", "list": folder}.get(command, result)
+    code = "import sys; from saddlescope.cli import main\ntry: main()\nfinally: print('jax' in sys.modules)"
+    words = [sys.executable, "-c", code, command, str(what)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "False"
