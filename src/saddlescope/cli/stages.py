@@ -38,12 +38,12 @@ def stages(
     from saddlescope.figures.curve import draw_curve
     from saddlescope.stages import find_stages
     from saddlescope.stages.read_curve import read_curve
-    from saddlescope.storage.result_folder import check
+    from saddlescope.storage.result_folder import check_file
 
     if file.is_dir():
         file = file / "results.nc"
     if file.is_file():
-        check(file)
+        check_file(file)
     times, loss, name = read_curve(file, column, time)
     found = find_stages(loss, times, log_time=log_time, smooth=smooth)
     print(f"{name} of {file}", found, sep="\n")
