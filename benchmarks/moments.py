@@ -24,7 +24,7 @@ STEPS = {True: 1024, False: 64}  # steps of one turn, moments and samples
 def prepare(samples, reduce):
     setting = Setting(
         task=LinearTeacher(((1, 0), (0, 1)), covariance=((1, 1), (1, 4)), samples=samples),
-        net=linear_units(units=50, scale=1e-6), optimiser=GradientDescent(0.01), steps=2000, reduce=reduce,
+        net=linear_units(units=50, scale=1e-6), optimiser=GradientDescent(0.01), steps=2000, train_on_moments=reduce,
     )  # fmt: skip
     engine = (lambda s: s.engine.begin(s))(setting)
     engine.advance(engine.start(), 0, 2, 0.01)  # compiles

@@ -25,7 +25,7 @@ def save(folder, keys):
             continue
         experiment = find_experiment(key)
         results = experiment.run(experiment.quick, quiet=True)
-        np.savez_compressed(path, **arrays_of(results))
+        np.savez_compressed(path, **arrays_of(results))  # type: ignore[arg-type]
         print(key, flush=True)
 
 

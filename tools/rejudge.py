@@ -155,12 +155,13 @@ def judged_again(key, scale, runs: Path | None) -> Iterator[tuple[Verdict, Verdi
 
 
 def one(stored: Verdict, claim: Claim, experiment: Experiment, scale, trained, table) -> tuple[Verdict, str]:
+    note = claim.note if scale == "full" else ""  # notes speak of the full runs
     for name, results in (("runs", trained), ("table", table)):
         found = judged(claim, results)
-        if agrees(found, stored) or (name == "runs" and found and near(found, stored)):
-            return replace(found, note=stored.note), name
+        if found and (agrees(found, stored) or (name == "runs" and near(found, stored))):
+            return replace(found, note=note), name
     seeds = {p.get("seed") for p in experiment.plan(getattr(experiment, scale)).points if chosen(p, claim.only)}
-    return replace(from_evidence(claim, stored), seeds=len(seeds - {None})), "evidence"
+    return replace(from_evidence(claim, stored), seeds=len(seeds - {None}), note=note), "evidence"
 
 
 def near(found: Verdict, stored: Verdict) -> bool:

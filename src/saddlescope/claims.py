@@ -24,12 +24,18 @@ MOST, ALWAYS = 0.8, 1.0
 class Count:
     """In how many runs a claim came true, and in what share of them it asks to.
 
-    The rule: a claim *holds* where the share is at least the one asked, and its interval (Wilson,
-    95 %) lies at one half or above. It *does not hold* where the interval lies at one half or below,
-    or where the share is below one half in enough runs. Enough are as many runs as would have shown
-    the share asked, had it been there: from (1.96 / (2 asked - 1))² runs on the interval of a share
-    as asked lies above one half, 11 runs for four fifths. All else the runs *cannot tell*: one run
-    decides nothing. A theorem asks for `ALWAYS`: among enough runs (4) one exception refutes it.
+    The rule has three words:
+
+    - *holds*: the share is at least the one asked, and its interval (Wilson, 95 %) lies at one half
+      or above;
+    - *does not hold*: the interval lies at one half or below, or the share is below one half in
+      enough runs;
+    - *cannot tell*: all else. One run decides nothing.
+
+    Enough are as many runs as would have shown the share asked, had it been there. From
+    (1.96 / (2 asked - 1))² runs on the interval of a share as asked lies above one half: these are
+    11 runs for four fifths. A theorem asks for `ALWAYS`: among enough runs (4) one exception
+    refutes it.
 
     **Arguments:**
 
@@ -105,7 +111,7 @@ def word_of(counts: Sequence[Count]) -> str:
 
 
 def seeds_to_decide(counts: Sequence[Count], seeds: int) -> int | None:
-    """The least number of seeds that would decide at the shares observed; None if 1000 would not."""
+    """The least number of seeds that would decide at these shares; None if 1000 would not."""
     for n in range(seeds, 1001):
         if word_of([count.scaled(n / seeds) for count in counts]) != UNCLEAR:
             return n
@@ -187,7 +193,8 @@ class Verdict:
 
     @property
     def word(self) -> str:
-        return HOLDS if self.holds else PARTLY if self.partly else UNCLEAR if self.unclear else FAILS
+        flags = {HOLDS: self.holds, PARTLY: self.partly, UNCLEAR: self.unclear}
+        return next((word for word, true in flags.items() if true), FAILS)
 
     @property
     def lost(self) -> str:
@@ -208,7 +215,8 @@ class Verdict:
             return ""
         n = seeds_to_decide(self.counts, self.seeds or total.n)
         if n is None:
-            return f"in half or more, but below the {total.asked:.0%} asked: more seeds would not help"
+            asked = f"below the {total.asked:.0%} asked"
+            return f"in half or more, but {asked}: more seeds would not help"
         return f"at this share {n} {'seeds' if self.seeds else 'runs'} would decide"
 
     @property
@@ -235,9 +243,9 @@ def tally(verdicts) -> str:
 def judge(claims, results: Results) -> tuple[Verdict, ...]:
     """The verdict on each claim, with the number of runs it rests on and how many were not finite.
 
-    A claim about runs that are not among the results is left out: it was not tested. So is one whose
-    check returns None. One run decides nothing, however many points of it are counted. Neither does
-    one seed where nothing is counted.
+    A claim about runs that are not among the results is left out: it was not tested. So is one
+    whose check returns None. One run decides nothing, however many points of it are counted.
+    Neither does one seed where nothing is counted.
     """
     verdicts = []
     for claim in claims:

@@ -96,9 +96,10 @@ def agreeing(table: Table) -> tuple[int, int]:
 def runs_table(results: Results) -> Table:
     """One row per run: its axes, all that is one number or word, and the stages of its loss curve."""
     measured = results.measured
-    single = [n for n in (*measured.coords, *measured.data_vars) if measured[n].dims == ("run",) and n != "setting"]
-    rows = [{str(n): _plain(run[n].values) for n in single if n in run} | _stages_of(run) for run in results.runs()]
-    names = stages_last({str(n): None for n in single} | {n: None for row in rows for n in row})
+    every = (str(n) for n in (*measured.coords, *measured.data_vars) if measured[n].dims == ("run",))
+    single = [name for name in every if name != "setting"]
+    rows = [{n: _plain(run[n].values) for n in single if n in run} | _stages_of(run) for run in results.runs()]
+    names = stages_last(dict.fromkeys(single) | {n: None for row in rows for n in row})
     return Table("runs", "One row per run", names, [[row.get(n) for n in names] for row in rows])
 
 

@@ -41,7 +41,8 @@ def is_steady(results):
     """Whether all runs were trained in float64 and with full batches, so that rounding decides no count."""
     if "setting" not in results.measured:
         return False
-    settings = [json.loads(str(text)) for text in results.measured["setting"].values]
+    stored = [json.loads(str(text)) for text in results.measured["setting"].values]
+    settings = [s for one in stored for s in ((one,) if "precision" in one else one.values())]  # several of a point
     return all(s["precision"] == "float64" and s["batch"] is None for s in settings)
 
 

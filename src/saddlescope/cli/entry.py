@@ -14,6 +14,7 @@ def main():
         ended = stop.guard(_outcome, sys.argv[1:] or ["--help"])
         if ended is None or stop.asked:
             leave(ended[0] if ended and ended[1] == STATUS else SENTENCE)
+    assert ended is not None  # `leave` ends the process
     sentence, status = ended
     if sentence:
         print(f"saddlescope: {sentence}", file=sys.stderr)

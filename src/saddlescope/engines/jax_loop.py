@@ -103,7 +103,7 @@ class JaxStepper(Stepper):
     def rows(self, step, n):
         """The sample numbers of n steps, one row each, in a buffer of one size; and which steps are short ones."""
         orders, first = self.orders(step, n)
-        size, each = self.batch, self.steps_per_epoch
+        size, each = self.batch or self.samples, self.steps_per_epoch
         padded = np.zeros((len(orders), each * size), np.int32)
         padded[:, : self.samples] = orders
         rows = np.zeros((self.max_steps, size), np.int32)

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 
 import jax
+import numpy as np
 
 from saddlescope.errors import InvalidInput, require
 from saddlescope.nets.net import Net, Params
@@ -19,7 +20,7 @@ class Loss(Part):
     """
 
     @abstractmethod
-    def of_outputs(self, outputs: jax.Array, targets: jax.Array) -> jax.Array:
+    def of_outputs(self, outputs: jax.Array, targets: jax.Array | np.ndarray) -> jax.Array:
         """The mean loss of these samples, one row each."""
 
     def why_not(self, task: Task) -> str | None:

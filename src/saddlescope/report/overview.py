@@ -166,7 +166,7 @@ def _stage_lines(results: Results, most=3) -> list[str]:
     if "length" not in results.measured:
         return []
     runs = list(results.runs())
-    axes = [c for c in results.measured.coords if results.measured[c].dims == ("run",)]
+    axes = [str(c) for c in results.measured.coords if results.measured[c].dims == ("run",)]
     lines = []
     for run in runs[:most]:
         label = ", ".join(f"{a} = {run[a].values}" for a in axes) or "the run"

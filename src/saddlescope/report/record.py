@@ -34,7 +34,8 @@ class Difference:
 
     def __str__(self):
         chance = "beyond chance" if self.beyond_chance else "within chance"
-        return f"{self.ours.sentence!r} {_said(self.ours)}; recorded: {_said(self.recorded)} ({chance})"
+        ours, known = _said(self.ours), _said(self.recorded)
+        return f"{self.ours.sentence!r} {ours}; recorded: {known} ({chance})"
 
 
 def _said(verdict):
@@ -44,7 +45,7 @@ def _said(verdict):
 
 
 def differences(key: str, scale: str, verdicts) -> list[Difference]:
-    """What is not as recorded. A claim without a record is expected to hold, or not to be decided."""
+    """What is not as recorded. A claim without a record should hold, or not be decided."""
     found = recorded(key, scale)
     expected = {v.sentence: v for v in found[0]} if found else {}
     pairs = ((v, expected.get(v.sentence)) for v in verdicts)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 CALLS = {"range": range, "tuple": tuple, "list": list, "dict": dict, "sorted": sorted, "len": len}
 OPERATORS = {
@@ -109,7 +110,7 @@ def _assigned(target, value) -> dict[str, ast.expr]:
     return {}
 
 
-def _evaluate(node, path):
+def _evaluate(node, path) -> Any:
     """The value of an expression that is made of literals, names and a few harmless calls."""
     match node:
         case ast.Constant(value=value):

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -18,7 +19,7 @@ class Part(eqx.Module):
     # Equinox makes a pytree of a method at every access, which cost most of the time that a setting takes to be made.
     __getattribute__ = object.__getattribute__
 
-    def json_values(self) -> dict:
+    def json_values(self) -> Any:
         """All fields, defaults included, as plain JSON values."""
         from saddlescope.serialization.to_json import to_json_values
 

@@ -1,4 +1,4 @@
-"""What made a result: versions of our own arithmetic and of what it stands on, the commit, the processor."""
+"""What made a result: versions of our arithmetic and of its packages, commit, processor."""
 
 import os
 import platform
@@ -19,14 +19,14 @@ def versions():
 
 @cache
 def provenance() -> dict:
-    """What made a result: versions, numerics, the git commit, whether it was clean, and the processor."""
+    """What made a result: versions, the git commit, whether it was clean, and the processor."""
     commit = git_commit()
     clean = commit is not None and not commit.endswith("-dirty")
     return {"versions": versions(), "git_commit": commit, "clean": clean, "processor": processor()}
 
 
 def processor() -> str:
-    """Model and vector width of the processor: float32 runs differ with the width. `AMD EPYC, AVX-512`."""
+    """Model and vector width of the processor: `AMD EPYC, AVX-512`. Float32 runs differ with it."""
     facts = _cpu_facts()
     model = facts.get("model name") or platform.processor() or platform.machine()
     flags = set(facts.get("flags", "").split())

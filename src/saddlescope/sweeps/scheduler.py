@@ -176,6 +176,7 @@ class Scheduler:
     # ---- Jobs in an executor ----
 
     def _hand_over(self, todo: deque[MissingRun]):
+        assert self.executor is not None
         while todo and len(self.in_flight) < self.max_in_flight:
             run = todo.popleft()
             job = self.plan.job_for(run.name, run.point)

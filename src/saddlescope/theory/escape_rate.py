@@ -40,7 +40,7 @@ class EscapeRate(ConditionalPrediction):
         near = nearest_embedded(net, params, statistics, 1, task.inputs, task.outputs)
         p = properties(net.unit, task.inputs, task.outputs)
         smooth = p.homogeneous or not p.positively
-        pull = -near.saddle.lowest if smooth else silent_rate(net, near.point, statistics)
+        pull = -near.saddle.lowest if smooth else silent_rate(net, near.point, statistics)  # type: ignore[arg-type]
         return {
             "rate": ((), float(np.log1p(lr * pull))),
             "kind": ((), near.saddle.kind if near.fixed else "not fixed"),

@@ -47,7 +47,7 @@ class EulerGap(Prediction):
         def velocity(_, state):
             return np.asarray(_velocity(net, restore, state, statistics))
 
-        path = solve_ivp(velocity, (0, times[-1]), np.asarray(first), t_eval=times, **PRECISE).y.T
+        path = solve_ivp(velocity, (0, times[-1]), np.asarray(first), t_eval=times, **PRECISE).y.T  # type: ignore[arg-type]
         return {"gap": ((), lr * float(np.max(np.abs(_gains(net, restore, path, statistics)))))}
 
 

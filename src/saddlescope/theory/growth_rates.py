@@ -8,7 +8,7 @@ import numpy as np
 from saddlescope.errors import require
 from saddlescope.tasks.task import Moments
 from saddlescope.theory.linear_modes import is_linear
-from saddlescope.theory.prediction import Prediction
+from saddlescope.theory.prediction import Predicted, Prediction
 
 
 @final
@@ -56,7 +56,7 @@ class ProjectedRate(Prediction):
 
     def __call__(self, setting):
         moments, _ = _correlation(setting)
-        found = {"projected_rate_2": ((), _projected(moments))}
+        found: Predicted = {"projected_rate_2": ((), np.asarray(_projected(moments)))}
         if self.cuts:
             by_cut = np.array([_projected(moments, cut) for cut in self.cuts])
             found["projected_rate_2_by_cut"] = "cut", by_cut

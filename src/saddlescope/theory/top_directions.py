@@ -5,7 +5,7 @@ from typing import final
 import equinox as eqx
 import numpy as np
 
-from saddlescope.errors import require
+from saddlescope.errors import InvalidInput, require
 from saddlescope.serialization.part import as_int
 from saddlescope.tasks.task import Moments
 from saddlescope.theory.linear_modes import is_linear
@@ -51,8 +51,6 @@ class TopDirections(Prediction):
 
 
 def _correlation(setting):
-    require(
-        setting is not None and is_linear(setting.net),
-        "Theorem 4 speaks of two-layer linear nets: use linear_units, or give `values`.",
-    )
+    if setting is None or not is_linear(setting.net):
+        raise InvalidInput("Theorem 4 speaks of two-layer linear nets: use linear_units, or give `values`.")
     return np.asarray(Moments.of(setting.data()).yx)

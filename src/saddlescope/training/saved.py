@@ -74,7 +74,7 @@ def observe_saved(run: xr.Dataset, observe, setting: Setting | None = None) -> x
     rows = []
     for i, step in enumerate(steps):
         params = _tree_of({name: v.isel(saved=i).values for name, v in kept.items()}, tree)
-        lr = rates[max(-(-step // setting.steps_per_epoch) - 1, 0)]
+        lr = float(rates[max(-(-step // setting.steps_per_epoch) - 1, 0)])
         rows.append(measure(observe, _snapshot_at(setting, params, observe, step, lr)))
     values = {name: np.stack([np.asarray(row[name]) for row in rows]) for name in rows[0]}
     coords = {str(n): v for n, v in run.coords.items() if v.dims == ("saved",)}

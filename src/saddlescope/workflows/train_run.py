@@ -124,7 +124,8 @@ def _run_of_file(path, axes) -> OneRun:
     plan = read_sweep(path, axes)
     _refuse_many(plan, path, axes, f"saddlescope sweep {path}")
     point, job = dict(plan.points[0]), plan.job(plan.points[0])
-    require(isinstance(job, TrainJob), f"{path} trains nothing: `saddlescope sweep {path}` measures it.")
+    if not isinstance(job, TrainJob):
+        raise InvalidInput(f"{path} trains nothing: `saddlescope sweep {path}` measures it.")
     experiment = Experiment(
         title=plan.title,
         source=f"setting of {Path(path).name}",

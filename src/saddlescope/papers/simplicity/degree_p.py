@@ -61,7 +61,7 @@ def solved(v0, p):
     one.terminal = True
     longest = 2 * (-np.log(v0[0]) if p == 1 else v0[0] ** (1 - p) / (p - 1))
     exact = dict(rtol=1e-12, atol=1e-18, method="DOP853")
-    run = solve_ivp(lambda _, v: v**p, (0, longest), v0, events=one, **exact)
+    run = solve_ivp(lambda _, v: v**p, (0, longest), v0, events=one, **exact)  # type: ignore[arg-type]
     return {"time": float(run.t[-1]), "size": (("unit",), run.y[:, -1])}
 
 

@@ -103,7 +103,7 @@ def ordered_by(values):
         if not all(set(PAIRS) <= of.keys() for of in found.values()):
             return None
         order = sorted(PAIRS, key=lambda p: -values[p])
-        good = {net: np.all(np.diff([of[p].mean() for p in order]) > 0) for net, of in found.items()}
+        good = {net: bool(np.all(np.diff([of[p].mean() for p in order]) > 0)) for net, of in found.items()}
         said = ", ".join(f"{p} {values[p]:.2f}" for p in order)
         return decided_by(good, f"values {said}; {say_waits(found)}")
 

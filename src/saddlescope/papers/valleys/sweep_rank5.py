@@ -148,7 +148,7 @@ def on_the_list(results):
     if not base.whole(results):
         return None
     table, seeds = low_loss(results), len(seeds_of(results))
-    lows = {row[0]: int(str(row[-1]).split()[0]) for row in table.rows if row[1] == "yes"}
+    lows = {str(row[0]): int(str(row[-1]).split()[0]) for row in table.rows if row[1] == "yes"}
     good, n, groups = sum(lows.values()), seeds * len(lows), {name: (low, seeds) for name, low in lows.items()}
     text = ", ".join(f"{name} in {low}" for name, low in lows.items())
     return holds_in_share(good, n, f"{good} of {n} runs, each of {seeds} seeds: {text}", groups=groups)
