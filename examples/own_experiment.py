@@ -12,7 +12,7 @@ import numpy as np
 from own_net import DiagonalNet
 
 from saddlescope import Claim, Experiment, Setting
-from saddlescope.claims import drop_steps, drops
+from saddlescope.checks import drop_steps, drops
 from saddlescope.figures import loss_panel
 from saddlescope.optimisers import GradientDescent
 from saddlescope.tasks import Points

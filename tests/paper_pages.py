@@ -95,7 +95,7 @@ class Page:
         for key in self.keys:
             if (ROOT / "results" / key / "figure.png").exists():
                 e = find(key)
-                parts.append(f"### {e.title}\n\n`{key}` ({e.where})\n\n![{e.title}](../results/{key}/figure.png)")
+                parts.append(f"### {e.title}\n\n`{key}` ({e.source})\n\n![{e.title}](../results/{key}/figure.png)")
         return "\n\n".join(parts)
 
 

@@ -18,12 +18,15 @@ from paper_pages import PAGES, between, table
 from saddlescope.papers.valleys._protocol import Name
 from saddlescope.report.ledger import ledger, tallies
 from saddlescope.report.paper import read_paper
+from saddlescope.report.record import recorded
 from saddlescope.sweeps.progress import duration
 from saddlescope.workflows.find import experiment_keys, find_experiment
 from saddlescope.workflows.sweep_file import read_sweep
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
+EXPERIMENTS = (ROOT / "docs" / "experiments.md").read_text()
+RANDOM_FEATURES = (ROOT / "docs" / "random_features.md").read_text()
 COMMANDS = (
     "",
     "list",
@@ -58,14 +61,14 @@ def test_cli_reference_is_the_help():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.paper)
-def test_readme_counts_the_verdicts_on_a_paper(page):
-    assert between(README, page.paper) == page.summary(), "run `python tests/test_docs.py`"
+def test_the_verdicts_on_a_paper_are_counted(page):
+    assert between(EXPERIMENTS, page.paper) == page.summary(), "run `python tests/test_docs.py`"
 
 
 def test_ledger_and_its_tallies_are_the_record():
     found = between((ROOT / "docs" / "ledger.md").read_text(), "ledger")
     assert found == ledger(experiment_keys()), "run `python tests/test_docs.py`"
-    assert between(README, "tallies") == tallies(titles()), "run `python tests/test_docs.py`"
+    assert between(EXPERIMENTS, "tallies") == tallies(titles()), "run `python tests/test_docs.py`"
 
 
 def titles():
@@ -91,7 +94,7 @@ def test_every_paper_is_described():
 
 
 def speed():
-    """The README's table of speed, from the stored benchmark."""
+    """The table of speed, from the stored benchmark."""
     stored = json.loads(SPEED.read_text())
     head = ("run", "rank", "PyTorch µs", "JAX µs", "fused µs", "fused over PyTorch", "of peak")
     rows = [head, ("---",) * len(head)]
@@ -150,11 +153,17 @@ def paper():
     return table(*rows)
 
 
-MADE = {"README.md": {"tallies": lambda: tallies(titles()), "speed": lambda: speed()}
-        | {page.paper: page.summary for page in PAGES},
-        **{f"docs/{page.paper}.md": {"verdicts": page.verdicts, "gallery": page.gallery} for page in PAGES},
-        "docs/ledger.md": {"ledger": lambda: ledger(experiment_keys())},
-        "docs/scaling.md": {"overhead": overhead, "costs": costs, "paper": paper}}  # fmt: skip
+def paper_blocks(page):
+    return {"verdicts": page.verdicts, "gallery": page.gallery}
+
+
+MADE = {
+    "docs/random_features.md": {"speed": speed},
+    "docs/experiments.md": {"tallies": lambda: tallies(titles())} | {p.paper: p.summary for p in PAGES},
+    **{f"docs/{page.paper}.md": paper_blocks(page) for page in PAGES},
+    "docs/ledger.md": {"ledger": lambda: ledger(experiment_keys())},
+    "docs/scaling.md": {"overhead": overhead, "costs": costs, "paper": paper},
+}
 
 
 @pytest.mark.parametrize("name", ["overhead", "costs", "paper"])
@@ -169,14 +178,14 @@ def test_the_example_sweeps_are_what_they_say():
     names = {str(Name.of(rank5.job(p).setting)) for p in rank5.points}
     assert len(names) == 750
     assert {"f5_N1280_bs4_L3", "f4_N1024_bs1_L2", "f1_N16_bs16_L2"} <= names
-    assert len(read_sweep(ROOT / "examples" / "escape.toml").surveyed) == 18
+    assert len(read_sweep(ROOT / "examples" / "escape.toml").names) == 18
 
 
-def test_readme_speed_is_the_stored_benchmark():
-    assert between(README, "speed") == speed(), "run `python tests/test_docs.py`"
+def test_the_table_of_speed_is_the_stored_benchmark():
+    assert between(RANDOM_FEATURES, "speed") == speed(), "run `python tests/test_docs.py`"
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/random_features.md", "docs/units.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/concepts.md", "docs/random_features.md", "docs/units.md"])
 def test_example_prints_what_it_says(name):
     code, shown = re.search(r"```python\n(.*?)```\n+```text\n(.*?)```", (ROOT / name).read_text(), re.DOTALL).groups()
     printed = io.StringIO()
@@ -219,6 +228,16 @@ def test_rows_of_tables_have_as_many_cells_as_their_head(page):
     for above, line in itertools.pairwise(lines):
         if above.startswith("|") and line.startswith("|"):
             assert cells(line) == cells(above), f"a stray | in: {line[:120]}"
+
+
+def test_the_terminal_session_of_the_readme_is_the_record():
+    verdicts, _ = recorded("simplicity.fig1d", "full")
+    shown = re.findall(r"^  (holds: .*)$", README, re.MULTILINE)
+    assert shown == [str(v) for v in verdicts]
+
+
+def test_the_readme_stays_short():
+    assert len(README.splitlines()) <= 120
 
 
 def test_versions_agree():
