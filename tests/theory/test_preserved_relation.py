@@ -66,7 +66,7 @@ def test_refuses_what_descent_does_not_keep(activation, factors):
 
 
 def test_refuses_weights_off_the_relation_and_factors_of_another_net():
-    with pytest.raises(InvalidInput, match="do not obey"):
+    with pytest.raises(InvalidInput, match="does not obey"):
         PreservedRelation(SPAN)(setting(Identity, SPAN, start=RAY))
     with pytest.raises(InvalidInput, match="2 factors relate 3 units"):
         PreservedRelation((1, 0))(setting(Identity, EQUAL))
