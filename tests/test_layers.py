@@ -24,7 +24,7 @@ ARROWS = {
         "tasks",
         "workflows",
     },
-    "engines": {"losses", "nets", "optimisers", "serialization"},
+    "engines": {"errors", "numerics", "losses", "nets", "optimisers", "serialization"},
     "errors": set(),
     "experiment": {
         "claims",
@@ -41,6 +41,7 @@ ARROWS = {
     "explanations": {
         "errors",
         "nets",
+        "numerics",
         "observables",
         "results",
         "setting",
@@ -117,7 +118,7 @@ ARROWS = {
         "training",
     },
     "tables": {"results", "stages"},
-    "tasks": {"errors", "serialization", "storage"},
+    "tasks": {"errors", "numerics", "serialization", "storage"},
     "theory": {
         "errors",
         "losses",
@@ -134,6 +135,7 @@ ARROWS = {
         "engines",
         "errors",
         "initials",
+        "nets",
         "numerics",
         "observables",
         "progress",

@@ -27,6 +27,10 @@ __all__ = [
 
 
 def __getattr__(name):
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("saddlescope")
     if name not in HOMES:
         raise AttributeError(f"module 'saddlescope' has no attribute {name!r}")
     return getattr(import_module(f"saddlescope.{HOMES[name]}"), name)

@@ -240,7 +240,7 @@ def tally(verdicts) -> str:
     return f"{found[HOLDS]} of {len(verdicts)} claims hold{partly}{unclear}"
 
 
-def judge(claims, results: Results) -> tuple[Verdict, ...]:
+def judge(claims: Iterable[Claim], results: Results) -> tuple[Verdict, ...]:
     """The verdict on each claim, with the number of runs it rests on and how many were not finite.
 
     A claim about runs that are not among the results is left out: it was not tested. So is one

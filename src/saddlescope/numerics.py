@@ -56,6 +56,15 @@ def start_jax_with_one_thread():
 
 @cache
 def _blas():
+    import scipy.linalg  # noqa: F401  (brings a BLAS of its own, which is found only once it is loaded)
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
+
+
+def memory_of_machine() -> int:
+    """Bytes; more than anybody asks for where the system does not say."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError, AttributeError):
+        return 1 << 62

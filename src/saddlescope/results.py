@@ -31,6 +31,14 @@ MIXED = "Full-batch and minibatch runs count time differently; collect them apar
 
 @dataclass(frozen=True)
 class Results:
+    """All runs of an experiment: what was measured, and what theory predicted beside it.
+
+    **Arguments:**
+
+    - `measured`: a dataset with a dimension `run`, and the axes as coordinates along it.
+    - `predicted`: the same of the predictions, with the same runs.
+    """
+
     measured: xr.Dataset
     predicted: xr.Dataset
 
@@ -95,7 +103,7 @@ class Run:
     @cached_property
     def stages(self) -> Stages:
         """The plateaus and drops of the loss."""
-        return stages_of_curve(self.measured["loss"].values)
+        return _stages_of_curve(self.measured["loss"].values)
 
     @property
     def cuts(self) -> np.ndarray:
@@ -113,7 +121,7 @@ KEPT_STAGES = 10_000
 _found: dict[bytes, Stages] = {}  # by the curve's content: every check of every claim asks for the same stages
 
 
-def stages_of_curve(loss: np.ndarray) -> Stages:
+def _stages_of_curve(loss: np.ndarray) -> Stages:
     """The stages of a curve, found once per process."""
     key = hashlib.blake2b(loss.tobytes(), digest_size=16).digest()
     if key not in _found:
@@ -123,7 +131,7 @@ def stages_of_curve(loss: np.ndarray) -> Stages:
     return _found[key]
 
 
-def length_name(dim):
+def _length_name(dim):
     return "length" if dim in TICKS else f"{dim}_length"
 
 
@@ -131,14 +139,14 @@ def each_run(dataset: xr.Dataset) -> Iterator[xr.Dataset]:
     """Run by run, cut at its lengths; a curve or summary that a run does not have is left out."""
     for i in range(dataset.sizes["run"]):
         run = dataset.isel(run=i)
-        cuts = {dim: slice(int(run[length_name(dim)])) for dim in run.sizes if length_name(dim) in run}
+        cuts = {dim: slice(int(run[_length_name(dim)])) for dim in run.sizes if _length_name(dim) in run}
         run = run.isel(cuts)
         yield run.drop_vars([name for name, v in run.data_vars.items() if 0 in v.shape and v.dims[0] not in RAGGED])
 
 
 def collect(runs: Sequence[xr.Dataset], points: Sequence[dict]) -> xr.Dataset:
     """One dataset with a dimension `run`, the points' axes as its coordinates, from one dataset a run."""
-    layout, found = Layout(), [columns_of(run) for run in runs]
+    layout, found = Layout(), [_columns_of(run) for run in runs]
     for run, columns in zip(runs, found, strict=True):
         layout.add(columns, run.coords, run.attrs)
     axes = axes_of(points)
@@ -159,7 +167,7 @@ def named(found: Mapping[str, Any]) -> xr.Dataset:
     return xr.Dataset({k: v if isinstance(v, tuple) else ((), np.asarray(v)) for k, v in found.items()})
 
 
-def columns_of(run: xr.Dataset) -> Columns:
+def _columns_of(run: xr.Dataset) -> Columns:
     return {str(name): (tuple(map(str, v.dims)), v.values) for name, v in run.variables.items() if name not in TICKS}
 
 
@@ -193,7 +201,7 @@ class Layout:
             self.numbers[name] = self.numbers.get(name, 0) + values.size
         self.attrs = self.attrs or dict(attrs or {})
         self.coords |= {str(c) for c in coords} - set(TICKS)
-        self.finite.append(is_finite(run))
+        self.finite.append(_is_finite(run))
 
     def ragged(self) -> dict[str, list[int]]:
         return {dim: n for dim, n in self.lengths.items() if dim in RAGGED or len(set(n)) > 1}
@@ -205,14 +213,14 @@ class Layout:
 
     def per_run(self) -> dict:
         """The lengths, and whether a run is finite."""
-        found: dict = {length_name(dim): (("run",), np.asarray(n)) for dim, n in self.ragged().items()}
+        found: dict = {_length_name(dim): (("run",), np.asarray(n)) for dim, n in self.ragged().items()}
         return found | {"finite": (("run",), np.array(self.finite, bool))}
 
     def ticks(self) -> dict:
         return {t: np.arange(self.sizes[t]) for t in TICKS if t in self.sizes}
 
     def check_axes(self, axes):
-        own = {"finite", "run", *RAGGED, *map(length_name, self.ragged())}
+        own = {"finite", "run", *RAGGED, *map(_length_name, self.ragged())}
         for name in self.kinds:
             require(name not in own, f"What is measured cannot be called {name!r}: the results use that name.")
         for axis in axes:  # one that is also kept of every run, such as the engine, is kept once
@@ -243,10 +251,10 @@ class Layout:
 def axes_of(points: Sequence[dict]) -> dict:
     """The coordinates of collected runs; an axis that a point does not have is nan, or empty text."""
     names = {axis: None for point in points for axis in point}
-    return {axis: ("run", as_axis([point.get(axis) for point in points])) for axis in names}
+    return {axis: ("run", _as_axis([point.get(axis) for point in points])) for axis in names}
 
 
-def as_axis(values):
+def _as_axis(values):
     """Numbers as numbers; anything else by its name."""
     values = [v.item() if isinstance(v, np.generic) else v for v in values]
     given = [v for v in values if v is not None]
@@ -256,7 +264,7 @@ def as_axis(values):
     return np.asarray(["" if v is None else str(v) for v in values])
 
 
-def is_finite(run: Columns) -> bool:
+def _is_finite(run: Columns) -> bool:
     """Of a trained run: its loss, and it did not diverge. Of what was kept of one: that it did not. Of a measurement:
     all its numbers."""
     diverged = str(run["status"][1]).startswith("diverged") if "status" in run else False

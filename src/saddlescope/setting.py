@@ -10,6 +10,7 @@ import numpy as np
 
 from saddlescope.engines import Engine, choose_engine, engine_named
 from saddlescope.engines.batch_order import permutation
+from saddlescope.engines.memory import refuse_too_large
 from saddlescope.errors import InvalidInput, require, require_kind
 from saddlescope.initials.initial import Initial
 from saddlescope.losses import Loss, SquaredError
@@ -39,6 +40,7 @@ class Setting(Part):
     - `optimiser`: how it steps; its `lr` is the learning rate at the start.
     - `steps`: the budget in optimiser steps; or
     - `epochs`: the budget in epochs, of a minibatch run.
+    - `budget`: the steps of a stored setting, in place of both.
     - `loss`: what is lowered; the squared error by default.
     - `schedule`: how the learning rate changes; constant by default.
     - `batch`: the number of samples per step; None for all data at every step.
@@ -117,10 +119,8 @@ class Setting(Part):
             self.optimiser.lr <= float(np.finfo(self.precision).max),
             f"`lr` must be finite in {self.precision}; got {self.optimiser.lr:g}.",
         )
-        require(
-            isinstance(self.train_on_moments, bool),
-            f"`train_on_moments` is True or False, got {self.train_on_moments!r}.",
-        )
+        moments = self.train_on_moments
+        require(isinstance(moments, bool), f"`train_on_moments` is True or False, got {moments!r}.")
         for rule in self.stop:
             require_kind(rule, StopRule, "`stop` takes stop rules such as LossBelow(0.1)")
         if self.initial is not None:
@@ -155,10 +155,8 @@ class Setting(Part):
                 f"{type(self.net).__name__} learns from samples, but the task is a population; give it `samples`.",
             )
             return
-        require(
-            not isinstance(self.optimiser, GradientFlow),
-            "Gradient flow sees all data at once; leave `batch` out.",
-        )
+        flow = isinstance(self.optimiser, GradientFlow)
+        require(not flow, "Gradient flow sees all data at once; leave `batch` out.")
         require(
             type(self.batch) is int and 0 < self.batch <= self.samples,
             f"`batch` must lie between 1 and the task's {self.samples} samples, got {self.batch}.",
@@ -213,6 +211,7 @@ class Setting(Part):
     @reproducible()
     def data(self) -> Samples | Moments:
         """The samples or population moments, in float64."""
+        refuse_too_large(self)
         return _as_numpy(self.task.data(self.rng(DATA)))
 
     @reproducible()
@@ -230,6 +229,7 @@ class Setting(Part):
 
     def drawn_params(self) -> Params:
         """The net's own draw from the seed, in float64."""
+        refuse_too_large(self)
         params = self.net.init(self.rng(INIT), self.task.inputs, self.task.outputs)
         for leaf in jax.tree.leaves(params):
             if not isinstance(leaf, np.ndarray | jax.Array) or leaf.dtype.kind != "f":
@@ -288,10 +288,8 @@ def _check_kind(name, given):
 
 
 def _check_count(name, given):
-    require(
-        type(given) is int and 0 < given <= LONGEST,
-        f"`{name}` must be a positive whole number, at most {LONGEST:,}; got {given!r}.",
-    )
+    good = type(given) is int and 0 < given <= LONGEST
+    require(good, f"`{name}` must be a positive whole number, at most {LONGEST:,}; got {given!r}.")
 
 
 def _check_seed(name, value):

@@ -88,17 +88,17 @@ def exponents(factors, times, censored=None) -> tuple[np.ndarray, np.ndarray]:
     n, k = x.shape
     if np.sum(~late) <= k or np.linalg.matrix_rank(x[~late]) < k:
         return np.full(k - 1, np.nan), np.full(k - 1, np.nan)
-    best, covariance = least_squares(x, y) if not late.any() else tobit(x, y, late)
+    best, covariance = _least_squares(x, y) if not late.any() else _tobit(x, y, late)
     return best[1:], student(n - k + 1) * np.sqrt(np.diag(covariance)[1:])
 
 
-def least_squares(x, y):
+def _least_squares(x, y):
     best = np.linalg.lstsq(x, y, rcond=None)[0]
     variance = np.sum((y - x @ best) ** 2) / (len(y) - x.shape[1])
     return best, variance * np.linalg.inv(x.T @ x)
 
 
-def tobit(x, y, late):
+def _tobit(x, y, late):
     """The likeliest coefficients and their covariance, from the curvature of the likelihood at its maximum."""
     from scipy.optimize import minimize
     from scipy.stats import norm
@@ -112,10 +112,10 @@ def tobit(x, y, late):
     spread = np.std(y - x @ start) or 1.0
     found = minimize(cost, np.append(start, np.log(spread)), method="Nelder-Mead",
                      options=dict(maxiter=40_000, maxfev=40_000, xatol=1e-8, fatol=1e-10, adaptive=True)).x  # fmt: skip
-    return found[:-1], np.linalg.inv(curvature(cost, found))[:-1, :-1]
+    return found[:-1], np.linalg.inv(_curvature(cost, found))[:-1, :-1]
 
 
-def curvature(cost, at, step=1e-4):
+def _curvature(cost, at, step=1e-4):
     """The matrix of second derivatives, by central differences."""
     n, e = len(at), step * np.eye(len(at))
     found = np.empty((n, n))

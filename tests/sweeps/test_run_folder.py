@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from saddlescope import find_stages, load_results
-from saddlescope.experiment import find
-from saddlescope.results import each_run
 from saddlescope.sweeps import Folder
 from saddlescope.sweeps.folder import is_prediction
+from saddlescope.workflows.find import find_experiment
 from saddlescope.workflows.judge import judge_folder
 from saddlescope.workflows.scale import choose_scale, stored_scale
 
@@ -28,7 +27,9 @@ def two_seeds(tmp_path_factory):
     from saddlescope.workflows.run_experiment import run_experiment
 
     out = tmp_path_factory.mktemp("out")
-    run_experiment(KEY, find(KEY), choose_scale(find(KEY), "full", {"seed": (0, 1)}), out, quiet=True)
+    run_experiment(
+        KEY, find_experiment(KEY), choose_scale(find_experiment(KEY), "full", {"seed": (0, 1)}), out, quiet=True
+    )
     return out / KEY
 
 
@@ -95,13 +96,13 @@ LABELS = [
 
 @pytest.mark.parametrize(("axes", "label", "whole"), LABELS)
 def test_the_label_of_a_grid(axes, label, whole):
-    scale = choose_scale(find(KEY), "full", axes)
+    scale = choose_scale(find_experiment(KEY), "full", axes)
     assert (scale.label, scale.is_whole) == (label, whole)
 
 
 def test_a_stored_grid_is_known_again():
     """Numbers, words and empty values come back from a file in another form."""
-    experiment = find("simplicity.fig1b")
+    experiment = find_experiment("simplicity.fig1b")
     results = experiment.run(experiment.quick, quiet=True)
     assert stored_scale(experiment, "quick", results).label == "quick"
     few, many = (choose_scale(experiment, name).runs for name in ("quick", "full"))
@@ -150,7 +151,7 @@ def test_the_table_of_runs_has_their_stages(saddlescope, place, tmp_path):
     saddlescope("collect", place, "--table", tmp_path / "all.csv")
     files = place / "runs.csv", tmp_path / "all.csv"
     tables = [list(csv.DictReader(file.read_text().splitlines())) for file in files]
-    for run, *rows in zip(each_run(load_results(place).measured), *tables, strict=True):
+    for run, *rows in zip(load_results(place).runs(), *tables, strict=True):
         stages = find_stages(run.loss.values)
         for row in rows:
             assert int(row["n_drops"]) == stages.n_drops == 2

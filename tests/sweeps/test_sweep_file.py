@@ -10,7 +10,7 @@ from saddlescope.papers.valleys._protocol import valleys
 from saddlescope.setting import Setting
 from saddlescope.sweeps import MeasureJob
 from saddlescope.tasks import cosine_sum
-from saddlescope.training import every, log_spaced, on_cut
+from saddlescope.training import every_epoch, log_spaced_epochs, on_cut
 from saddlescope.workflows.sweep_file import read_sweep, sweep_name
 
 PROTOCOL = """
@@ -72,7 +72,7 @@ def test_a_protocol_with_axes_zip_filter_observables_and_save(file):
         job, end = plan.job(point), min(400, point["epochs"])
         assert job.setting.hash == valleys(**point).hash
         assert job.observe == (TestError(), ChannelPartials(points=11))
-        assert job.save_at == every(10, end) | log_spaced(5, end) | on_cut(after=7)
+        assert job.save_at == every_epoch(10, end) | log_spaced_epochs(5, end) | on_cut(after=7)
 
 
 def test_a_setting_written_out(file):

@@ -72,7 +72,7 @@ def test_a_digest_is_kept_instead_of_the_curves():
 
 def test_points_are_left_out_and_save_times_may_depend_on_them():
     experiment = made(
-        where="steps > 5 and lr < 1", draw=lambda r: None, tables=None,
+        where="steps > 5 and lr < 1", analyse=None, draw=lambda r: None, tables=None,
         save_at=lambda steps, lr: every(steps // 5, steps),
     )  # fmt: skip
     results = experiment.run(experiment.full, quiet=True)
@@ -83,7 +83,7 @@ def test_points_are_left_out_and_save_times_may_depend_on_them():
 
 
 def test_theory_goes_to_the_workers_too_and_to_the_same_numbers(tmp_path):
-    experiment = made(digest=None, predict=lambda steps, lr: (LinearLevels(), Tells(str(tmp_path / "diary"))))
+    experiment = made(analyse=None, predict=lambda steps, lr: (LinearLevels(), Tells(str(tmp_path / "diary"))))
     here, there = (experiment.run(experiment.full, workers=n, quiet=True).predicted for n in (1, 2))
     assert set(here.process.values) == {os.getpid()}
     assert os.getpid() not in there.process.values
@@ -105,8 +105,8 @@ def test_what_theory_has_said_is_not_asked_again_after_a_stop(tmp_path):
 
 
 def test_theory_needs_a_setting():
-    with pytest.raises(InvalidInput, match="speaks of a setting"):
-        made(setting=None, measure=lambda steps, lr: {}, predict=(LinearLevels(),))
+    with pytest.raises(InvalidInput, match="need `setting=…`"):
+        made(setting=None, analyse=None, measure=lambda steps, lr: {}, predict=(LinearLevels(),))
 
 
 WORDS = [(20, "holds"), (16, "holds"), (15, "cannot tell"), (10, "cannot tell"), (9, "does not hold")]
@@ -143,8 +143,8 @@ def test_a_run_that_is_not_finite_counts_against_mostly():
 def stored(tmp_path, monkeypatch):
     """An experiment of ours under a key, run into a folder."""
     experiment = made()
-    monkeypatch.setattr(folders, "find", lambda key: experiment)
-    monkeypatch.setattr(folders, "matching", lambda key: [key])
+    monkeypatch.setattr(folders, "find_experiment", lambda key: experiment)
+    monkeypatch.setattr(folders, "find_again", lambda folder, about, given: about["key"])
     return run_experiment("t.x", experiment, choose_scale(experiment, "full"), tmp_path, quiet=True).folder
 
 
@@ -160,7 +160,7 @@ def test_tables_and_a_row_a_run_are_written(stored):
 def test_stored_results_are_judged_anew_without_training(stored, monkeypatch):
     before = store.load_results(stored)
     other = made(claims=(Claim("now partly", "ours", lambda r: CheckResult(False, "e", True)),))
-    monkeypatch.setattr(folders, "find", lambda key: other)
+    monkeypatch.setattr(folders, "find_experiment", lambda key: other)
     monkeypatch.setattr(Experiment, "run", None)  # nothing may be trained
     (stored / "table_old.md").write_text("of an older version")
     key, scale, (verdict,) = folders.judge_folder(stored)
@@ -206,7 +206,7 @@ def test_a_result_is_not_lost_to_one_of_fewer_runs(stored):
 
 def test_the_page_says_what_was_not_tested(stored, monkeypatch):
     other = made(claims=(Claim("said", "ours", lambda r: CheckResult(True, "e")), Claim("not", "ours", lambda r: None)))
-    monkeypatch.setattr(folders, "find", lambda key: other)
+    monkeypatch.setattr(folders, "find_experiment", lambda key: other)
     folders.judge_folder(stored)
     assert "Not tested here: 1 of 2 claims" in (stored / "index.html").read_text()
     folders.write_contents(stored.parent)
@@ -226,8 +226,8 @@ def test_a_movie_is_part_of_the_result(tmp_path, monkeypatch):
         tables=None,
         claims=(),
     )
-    monkeypatch.setattr(folders, "find", lambda key: experiment)
-    monkeypatch.setattr(folders, "matching", lambda key: [key])
+    monkeypatch.setattr(folders, "find_experiment", lambda key: experiment)
+    monkeypatch.setattr(folders, "find_again", lambda folder, about, given: about["key"])
     full = choose_scale(experiment, "full")
     folder = run_experiment("t.x", experiment, full, tmp_path, quiet=True, movie=True).folder
     (movie,) = folders.movies(folder)
@@ -240,7 +240,11 @@ def test_a_movie_is_part_of_the_result(tmp_path, monkeypatch):
     assert folders.movies(folder) == []
 
 
+def lr_again(run, setting):
+    return {"lr": 1.0}
+
+
 def test_an_axis_and_what_is_kept_cannot_have_one_name():
-    experiment = made(digest=lambda run, made: {"lr": 1.0})
-    with pytest.raises(InvalidInput, match="have one name, lr"):
+    experiment = made(analyse=lr_again)
+    with pytest.raises(InvalidInput, match="both an axis and a value"):
         experiment.run(experiment.full, quiet=True)

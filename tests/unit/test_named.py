@@ -136,7 +136,7 @@ BAD = {
     "rate zero": (["f1_N32_bs4_L1", "--lr", "0"], "must be positive and finite; got 0"),
     "rate below zero": (["f1_N32_bs4_L1", "--lr", "-1"], "must be positive and finite; got -1"),
     "unknown init": (["f1_N32_bs4_L1", "--init", "unifrom"], "Did you mean 'uniform'?"),
-    "unknown engine": (["f1_N32_bs4_L1", "--engine", "torch"], "'jax' or 'fused'"),
+    "unknown engine": (["f1_N32_bs4_L1", "--engine", "torch"], "such as Jax(), not 'torch'"),
     "unknown precision": (["f1_N32_bs4_L1", "--precision", "float16"], "'float32' or 'float64'"),
     "no epochs": (["f1_N32_bs4_L1", "--epochs", "0"], "positive whole number"),
     "negative clip": (["f1_N32_bs4_L1", "--clip", "-1"], "must be positive or None"),

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from saddlescope.checks.shares import error_within, holds_in_share, share_text
+from saddlescope.checks.shares import Check, error_within, holds_in_share, share_text
 from saddlescope.claims import MOST
 
 
-def drops(number: int, share: float = MOST):
+def drops(number: int, share: float = MOST) -> Check:
     """The loss has exactly this many drops."""
 
     def check(results):
@@ -21,7 +21,7 @@ def drops(number: int, share: float = MOST):
     return check
 
 
-def drop_steps(within: float, share: float = MOST):
+def drop_steps(within: float, share: float = MOST) -> Check:
     """The loss falls fastest at the predicted steps, relative error."""
 
     def error(run):

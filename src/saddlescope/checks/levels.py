@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from saddlescope.checks.shares import error_within
+from saddlescope.checks.shares import Check, error_within
 from saddlescope.claims import MOST
 
 
-def plateau_levels(within: float, share: float = MOST):
+def plateau_levels(within: float, share: float = MOST) -> Check:
     """Each plateau between two drops lies at its predicted level, relative error."""
 
     def error(run):
@@ -19,7 +19,7 @@ def plateau_levels(within: float, share: float = MOST):
     return error_within(error, within, "relative error of the level", share)
 
 
-def curve(name: str, within: float, share: float = MOST):
+def curve(name: str, within: float, share: float = MOST) -> Check:
     """The measured curve is the predicted one, largest gap over the curve's start."""
 
     def error(run):

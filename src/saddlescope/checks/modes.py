@@ -1,12 +1,17 @@
 """When each part of the task is learned."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from saddlescope.checks.shares import error_within
+from saddlescope.checks.shares import Check, error_within
 from saddlescope.claims import MOST
 
+if TYPE_CHECKING:  # observables bring JAX, which readers do without
+    from saddlescope.observables import Observable
 
-def half_strength(observable, within: float, share: float = MOST):
+
+def half_strength(observable: "Observable", within: float, share: float = MOST) -> Check:
     """Each part of the task is half learned at the predicted step, relative error."""
 
     def error(run):
@@ -18,7 +23,7 @@ def half_strength(observable, within: float, share: float = MOST):
     return error_within(error, within, "relative error of the half-strength steps", share)
 
 
-def half_way(times, curve):
+def half_way(times: np.ndarray, curve: np.ndarray) -> float:
     """When a rising curve passes ½: on a line between two saved points in log-odds.
 
     A logistic rise is such a line.

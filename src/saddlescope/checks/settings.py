@@ -11,7 +11,7 @@ def named_words(words: Mapping[str, str]) -> str:
     return "; ".join(f"{word} for {', '.join(names)}" for word, names in found.items() if names)
 
 
-def decided_by(found: Mapping[str, bool | str], evidence) -> CheckResult:
+def decided_by(found: Mapping[str, bool | str], evidence: str) -> CheckResult:
     """A claim that is true, false or neither (a word) of each of these settings."""
     words = {str(n): w if isinstance(w, str) else (FAILS, HOLDS)[bool(w)] for n, w in found.items()}
     word = word_by_setting(words.values())
@@ -19,6 +19,6 @@ def decided_by(found: Mapping[str, bool | str], evidence) -> CheckResult:
     return CheckResult(word == HOLDS, f"{evidence}{named}", word == PARTLY, word == UNCLEAR)
 
 
-def if_clear(true, clear, evidence) -> CheckResult:
+def if_clear(true: bool, clear: bool, evidence: str) -> CheckResult:
     """A comparison that is true or false where the difference is beyond chance; else unclear."""
     return CheckResult(bool(true and clear), evidence, unclear=not clear)

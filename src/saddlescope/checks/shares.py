@@ -1,6 +1,6 @@
 """Claims that rest on a count of runs: all are decided by one rule, that of `Count`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -9,10 +9,11 @@ from saddlescope.claims import ALWAYS, HOLDS, MOST, PARTLY, UNCLEAR, CheckResult
 from saddlescope.results import Results, Run
 from saddlescope.statistics import wilson
 
+Check = Callable[[Results], CheckResult]
 Groups = Mapping[str, tuple[int, int]]  # a setting's value → good runs, all runs
 
 
-def share_text(good, n, what="runs"):
+def share_text(good: int, n: int, what: str = "runs") -> str:
     """`20 of 20 runs (95 % interval 84–100 %)`, by Wilson's score."""
     if not n:
         return f"0 of 0 {what}"
@@ -20,7 +21,13 @@ def share_text(good, n, what="runs"):
     return f"{good} of {n} {what} (95 % interval {100 * low:.0f}–{100 * high:.0f} %)"
 
 
-def holds_in_share(good, n, evidence, share=MOST, groups: Groups | None = None) -> CheckResult:
+def holds_in_share(
+    good: int,
+    n: int,
+    evidence: str,
+    share: float = MOST,
+    groups: Groups | None = None,
+) -> CheckResult:
     """A claim that asks for a share of the runs, decided by their number.
 
     With `groups` it is decided for each value of a setting as well. True of some values and false
@@ -39,7 +46,7 @@ def _named(parts):
     return named_words({f"{part.group} ({part})": part.word for part in parts})
 
 
-def always(good, n, evidence, groups: Groups | None = None) -> CheckResult:
+def always(good: int, n: int, evidence: str, groups: Groups | None = None) -> CheckResult:
     """A theorem: true of every case, or refuted by one."""
     return holds_in_share(good, n, evidence, ALWAYS, groups)
 
@@ -49,7 +56,7 @@ def in_most_runs(
     say: Callable[[Results], str] | None = None,
     by: str | None = None,
     share: float = MOST,
-):
+) -> Check:
     """test(run) is true of most runs; `say` adds numbers. A run not finite counts against it.
 
     Decided for each value of the axis `by` as well, if one is given.
@@ -65,14 +72,14 @@ def in_most_runs(
     return check
 
 
-def groups_by(results, axis, good) -> Groups:
+def groups_by(results: Results, axis: str, good: Sequence[bool] | np.ndarray) -> Groups:
     """Good runs and all runs, for each value of an axis: `relu`, or `L = 5`."""
     good, values = np.asarray(good, bool), results.measured[axis].values
     names = {v: v if isinstance(v, str) else f"{axis} = {v:g}" for v in results.values(axis)}
     return {name: (good[values == v].sum(), np.sum(values == v)) for v, name in names.items()}
 
 
-def error_within(error: Callable[[Run], float], within: float, what: str, share: float = MOST):
+def error_within(error: Callable[[Run], float], within: float, what: str, share: float = MOST) -> Check:
     """error(run) ≤ within, in this share of the runs. A run not finite is an infinite error."""
 
     def check(results):

@@ -1,12 +1,18 @@
 """How many effective units each plateau has."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from saddlescope.checks.shares import holds_in_share, share_text
+from saddlescope.checks.shares import Check, holds_in_share, share_text
 from saddlescope.claims import MOST
+from saddlescope.results import Run
+
+if TYPE_CHECKING:  # observables bring JAX, which readers do without
+    from saddlescope.observables import Observable
 
 
-def widths(observable, *expected: tuple[int, ...], share: float = MOST):
+def widths(observable: "Observable", *expected: tuple[int, ...], share: float = MOST) -> Check:
     """The effective width on each plateau after the first and at the end: one of those expected."""
 
     def check(results):
@@ -21,7 +27,7 @@ def widths(observable, *expected: tuple[int, ...], share: float = MOST):
     return check
 
 
-def width_on_plateaus(run, observable):
+def width_on_plateaus(run: Run, observable: "Observable") -> list[int]:
     """The width at the flattest instant of each plateau after the first, and at the end."""
     times, values = run.times, run[observable.name].values
     plateaus = run.stages.plateaus[1:]

@@ -22,7 +22,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar.")]
 Axis = Annotated[list[str] | None, typer.Option(help="Replace an axis: `target=diagonal`, `seed=0..4`, `lr=0.1,0.01`.")]
 
 
-def show_version(wanted: bool):
+def _show_version(wanted: bool):
     if wanted:
         from importlib.metadata import version
 
@@ -33,7 +33,7 @@ def show_version(wanted: bool):
 @app.callback()
 def main_options(
     _: Annotated[
-        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version.")
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ):
     pass

@@ -38,7 +38,7 @@ def list_(
     """
     from saddlescope.report.overview import overview, overview_facts, results_in
 
-    entries, folder = entries_for(what), Path(what) if Path(what).is_dir() else None
+    entries, folder = _entries_for(what), Path(what) if Path(what).is_dir() else None
     entries = [e for e in entries if search is None or e.matches(search)]
     stored = results_in(folder) if folder and search is None else []
     if as_json:
@@ -48,10 +48,10 @@ def list_(
         entries or stored,
         f"No experiment matches {search!r} in {what}." if search else f"{what} holds no experiment and no result.",
     )
-    print(*filter(None, [overview(entries, out, columns()), *stored]), sep="\n")
+    print(*filter(None, [overview(entries, out, _columns()), *stored]), sep="\n")
 
 
-def entries_for(what):
+def _entries_for(what):
     """The experiments that a word of `list` or `show` names, without importing one."""
     from saddlescope.report.catalogue import entries_of_folder, entry_of_file, entry_of_key
     from saddlescope.serialization.own_code import file_of_module
@@ -65,7 +65,7 @@ def entries_for(what):
     return [entry_of_file(file_of_module(keys[0]), what)] if own else [entry_of_key(key) for key in keys]
 
 
-def columns() -> int | None:
+def _columns() -> int | None:
     """The width to wrap to; None where the output is a file or another program."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() or "COLUMNS" in os.environ else None
 
@@ -114,16 +114,18 @@ def run(
 
       saddlescope run my_experiment.py --quick
     """
+    from saddlescope.workflows.find import check_axes, find_experiment, is_own, matching_keys
+
+    import_all(own)
+    chosen = matching_keys(key)  # a name that is not known is refused before anything heavy is imported
     from saddlescope.report.record import differences
     from saddlescope.sweeps.axes import parse_axes
-    from saddlescope.workflows.find import check_axes, find_experiment, is_own, matching_keys
     from saddlescope.workflows.judge import movies, write_contents
     from saddlescope.workflows.run_experiment import run_experiment
     from saddlescope.workflows.scale import choose_scale
 
-    import_all(own)
     axes, scales, differs = parse_axes(axis or [], seeds), {}, []
-    for name in matching_keys(key):  # refuse before the first run, not after the last
+    for name in chosen:  # refuse before the first run, not after the last
         experiment = find_experiment(name)
         check_axes(name, experiment, axes)
         scales[name] = choose_scale(experiment, "quick" if quick else "full", axes)
@@ -147,14 +149,14 @@ def run(
             facts = {"key": name, "scale": scale.label, "folder": str(done.folder), "as_recorded": same}
             print(json.dumps(facts | {"runs": done.runs, "new_runs": done.new_runs, "verdicts": shown}))
         else:
-            tell(name, scale, done.folder, done.verdicts)
+            _tell(name, scale, done.folder, done.verdicts)
             print(*(f"  movie: {film}\n" for film in movies(done.folder)), sep="", end="")
             print(*(f"  {sentence}\n" for sentence in filter(None, [done.reused])), sep="", end="")
     write_contents(out)
-    end(differs)
+    _end(differs)
 
 
-def tell(key, scale, folder, verdicts):
+def _tell(key, scale, folder, verdicts):
     from saddlescope.report.record import beside_full_record
     from saddlescope.workflows.find import find_experiment as find
 
@@ -165,7 +167,7 @@ def tell(key, scale, folder, verdicts):
     print(f"  page: {folder / 'index.html'}")
 
 
-def end(differs):
+def _end(differs):
     """Say what is not as recorded; exit status 1 if anything differs beyond chance."""
     for difference in differs:
         print(f"saddlescope: not as recorded: {difference}", file=sys.stderr)
@@ -200,10 +202,10 @@ def judge(
     for folder in folders:
         folder = folder.parent if folder.is_file() else folder
         key, scale, verdicts = judge_folder(folder, experiment)
-        tell(key, scale, folder, verdicts)
+        _tell(key, scale, folder, verdicts)
         differs += differences(key, scale.name, verdicts) if scale.is_whole and not is_own(key) else []
         write_contents(folder.parent)
-    end(differs)
+    _end(differs)
 
 
 @app.command()
@@ -229,22 +231,22 @@ def show(
 
     import_all(own)
     is_stored = not what.endswith(".py") and (Path(what).exists() or "/" in what or what.endswith(".nc"))
-    print(describe_stored(what, setting) if is_stored else describe_key(what, out, setting))
+    print(describe_stored(what, setting) if is_stored else _describe_key(what, out, setting))
 
 
-def describe_key(what, out, setting) -> str:
+def _describe_key(what, out, setting) -> str:
     """An experiment from its file; only its first setting is made by importing it."""
     from saddlescope.report.overview import describe_experiment
     from saddlescope.report.source_file import read_source
     from saddlescope.workflows.find import one_key
 
     key = one_key(what, "show")
-    (entry,) = entries_for(what)
+    (entry,) = _entries_for(what)
     text = describe_experiment(entry, read_source(entry.file), out)
-    return f"{text}\n{first_setting(key)}" if setting else text
+    return f"{text}\n{_first_setting(key)}" if setting else text
 
 
-def first_setting(key) -> str:
+def _first_setting(key) -> str:
     from saddlescope.workflows.find import find_experiment
 
     experiment = find_experiment(key)

@@ -52,7 +52,7 @@ def train(
     from saddlescope.workflows.train_run import find_run, folder_of_run, train_to_folder
 
     import_all(own)
-    one = find_run(what, parse_axes([*(axis or []), *axes_of(rest)]))
+    one = find_run(what, parse_axes([*(axis or []), *_axes_of(rest)]))
     try:
         folder, run, summary = train_to_folder(one, out, quiet)
     except KeyboardInterrupt:
@@ -60,10 +60,10 @@ def train(
     if as_json:
         print(json.dumps(summary | {"folder": str(folder)}))
     else:
-        tell(folder, run, summary)
+        _tell(folder, run, summary)
 
 
-def axes_of(words: list[str]) -> list[str]:
+def _axes_of(words: list[str]) -> list[str]:
     """`--rank 10 --allow-aliasing` as axes: `rank=10`, `allow_aliasing=true`."""
     found, words = [], list(words)
     while words:
@@ -77,11 +77,11 @@ def axes_of(words: list[str]) -> list[str]:
     return found
 
 
-def tell(folder, run, summary):
+def _tell(folder, run, summary):
     """How the run ended, its stages, and where everything is."""
     print(summary["title"], *summary["notes"], sep="\n")
     names = {"first_loss": "at the start", "last_loss": "at the end", "min_loss": "at its least"}
-    print("loss " + ", ".join(f"{shown(summary[key])} {words}" for key, words in names.items()), end="; ")
+    print("loss " + ", ".join(f"{_shown(summary[key])} {words}" for key, words in names.items()), end="; ")
     print(summary["status"])
     ticks = next(f"{summary[t]} {t}" for t in ("steps", "epochs") if t in summary)
     print(f"{ticks}, {summary['cuts']} cuts, {summary['cpu_seconds']:.1f} s CPU, engine {summary['engine']}")
@@ -90,5 +90,5 @@ def tell(folder, run, summary):
     print(f"page: {folder / 'index.html'}")
 
 
-def shown(x) -> str:
+def _shown(x) -> str:
     return "not finite" if x is None else f"{x:.3g}"

@@ -39,7 +39,12 @@ class Engine(Part):
 
 
 class Stepper(ABC):
-    """A run's compiled loop. `start` gives the state before step 0: a pytree of arrays, so it can be stored."""
+    """A run's compiled loop. `start` gives the state before step 0: a pytree of arrays, so it can be stored.
+
+    **Arguments:**
+
+    - `setting`: what is trained.
+    """
 
     max_steps: int = 1024  # in one call; the buffer of losses has this length
 

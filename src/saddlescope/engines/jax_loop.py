@@ -88,7 +88,7 @@ class JaxStepper(Stepper):
     def start(self):
         params = self.initial()
         memory = self.optimiser.transform().init(self.net.trained(params))
-        return params, cast_floats(memory, self.setting.precision)
+        return params, _cast_floats(memory, self.setting.precision)
 
     def advance(self, state, step, n, lr):
         steps, lr = jnp.asarray(n), jnp.asarray(lr, self.setting.precision)  # a Python number would be compiled in
@@ -115,6 +115,6 @@ class JaxStepper(Stepper):
         return state[0]
 
 
-def cast_floats(tree, dtype):
+def _cast_floats(tree, dtype):
     """Counters of an optimiser stay whole numbers."""
     return jax.tree.map(lambda x: cast(x, dtype) if jnp.issubdtype(x.dtype, jnp.floating) else x, tree)

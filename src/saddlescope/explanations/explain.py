@@ -8,6 +8,7 @@ from saddlescope.errors import InvalidInput, require
 from saddlescope.explanations.nearby import Nearby
 from saddlescope.explanations.plateau import COLUMNS, PlateauExplanation
 from saddlescope.nets import Units
+from saddlescope.numerics import reproducible
 from saddlescope.results import Results, Run
 from saddlescope.setting import Setting
 from saddlescope.stages import find_stages
@@ -18,6 +19,7 @@ from saddlescope.theory.plateau_weights import saved_weights
 Runs = Results | Run | xr.Dataset
 
 
+@reproducible()
 def explain(results: Runs, run: int = 0, setting: Setting | None = None) -> Table:
     """Explain why a run sits on each of its plateaus: a table with one row per plateau.
 
@@ -47,6 +49,7 @@ def explain(results: Runs, run: int = 0, setting: Setting | None = None) -> Tabl
     return Table("plateaus", f"Plateaus of {', '.join(words)}", COLUMNS, rows)
 
 
+@reproducible()
 def diagnose(run: Run | xr.Dataset, setting: Setting | None = None) -> list[PlateauExplanation]:
     """Explain each plateau of a run, as values: what `explain` prints.
 

@@ -5,9 +5,11 @@ from typing import final
 import equinox as eqx
 import jax
 import numpy as np
+import xarray as xr
 
 from saddlescope.errors import InvalidInput, require
 from saddlescope.initials.initial import Initial
+from saddlescope.nets.net import Params
 from saddlescope.serialization.part import as_int
 
 
@@ -72,14 +74,14 @@ def path_name(path) -> str:
     return ".".join(str(getattr(key, "key", getattr(key, "idx", getattr(key, "name", key)))) for key in path)
 
 
-def given_weights(params, origin: str = "", starting_epoch: int = 0) -> GivenWeights:
+def given_weights(params: Params, origin: str = "", starting_epoch: int = 0) -> GivenWeights:
     """Start from this tree of arrays, or from part of it."""
     paths = jax.tree_util.tree_flatten_with_path(params)[0]
     names, arrays = [path_name(p) for p, _ in paths], [a for _, a in paths]
     return GivenWeights(tuple(names), tuple(arrays), origin, starting_epoch)
 
 
-def weights_of_run(run, step: int | None = None, starting_epoch: int = 0) -> GivenWeights:
+def weights_of_run(run: xr.Dataset, step: int | None = None, starting_epoch: int = 0) -> GivenWeights:
     """Start from the weights that a run had saved at a step; without one, at its end.
 
     The run must have observed `Parameters()`.

@@ -8,6 +8,7 @@ import jax
 
 from saddlescope.errors import require
 from saddlescope.initials.initial import Initial
+from saddlescope.serialization.part import as_float
 
 
 @final
@@ -20,7 +21,7 @@ class Scaled(Initial):
     - `of`: the other start; None for the net's own draw.
     """
 
-    factor: float = eqx.field(converter=float)
+    factor: float = eqx.field(converter=as_float)
     of: Initial | None = None
 
     def __check_init__(self):

@@ -2,10 +2,12 @@
 
 from typing import final
 
+import jax
 import jax.numpy as jnp
 
 from saddlescope.losses.loss import Loss
-from saddlescope.tasks.task import Moments
+from saddlescope.nets.net import Net, Params
+from saddlescope.tasks.task import Moments, Samples
 
 
 @final
@@ -32,6 +34,6 @@ class SquaredError(Loss):
         return super().__call__(net, params, statistics)
 
 
-def squared_error(net, params, statistics):
+def squared_error(net: Net, params: Params, statistics: Samples | Moments) -> jax.Array:
     """The squared error of a net, as the papers' theory writes it."""
     return SquaredError()(net, params, statistics)

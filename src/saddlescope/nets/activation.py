@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from saddlescope.errors import require
-from saddlescope.serialization.part import Part, as_int
+from saddlescope.serialization.part import Part, as_float, as_int
 
 
 class Activation(Part):
@@ -62,7 +62,7 @@ class LeakyReLU(Activation):
     - `slope`: The slope for negative z, between 0 and 1. The default 0.01 is PyTorch's.
     """
 
-    slope: float = eqx.field(default=0.01, converter=float)
+    slope: float = eqx.field(default=0.01, converter=as_float)
 
     def __check_init__(self):
         require(0 < self.slope < 1, f"`slope` must lie between 0 and 1; got {self.slope:g}.")

@@ -1,5 +1,6 @@
 """Deep nets with a first layer of units."""
 
+from itertools import pairwise
 from typing import final
 
 import equinox as eqx
@@ -12,7 +13,7 @@ from saddlescope.nets.net import Net
 from saddlescope.nets.random_feature_net import check_sizes, sizes
 from saddlescope.nets.unit import Unit
 from saddlescope.nets.units import reduced
-from saddlescope.serialization.part import as_int
+from saddlescope.serialization.part import as_float, as_int
 
 
 @final
@@ -41,7 +42,7 @@ class DeepUnits(Net):
     units: int = eqx.field(static=True, converter=as_int)
     unit: Unit
     hidden: tuple[int, ...] = eqx.field(static=True, converter=sizes)
-    scale: float = eqx.field(converter=float)
+    scale: float = eqx.field(converter=as_float)
     activation: Activation = eqx.field(default_factory=Identity)
     skip: int = eqx.field(default=0, static=True, converter=as_int)
 
@@ -75,6 +76,11 @@ class DeepUnits(Net):
             params[f"W{layer}"] = self.scale * rng.standard_normal((out, width))
             width = out
         return params
+
+    def parameter_count(self, inputs, outputs):
+        n_u, entries = self.unit.sizes(inputs, 1)
+        widths = (self.units * entries, *self.hidden, outputs)
+        return self.units * n_u + sum(n * out for n, out in pairwise(widths))
 
     def __call__(self, params, x):
         first = self.unit(x, params["u"])

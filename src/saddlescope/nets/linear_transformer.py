@@ -9,7 +9,7 @@ import numpy as np
 from saddlescope.errors import require
 from saddlescope.nets.heads import check_head, check_positive, context_and_query, outer_features
 from saddlescope.nets.net import Net
-from saddlescope.serialization.part import as_int
+from saddlescope.serialization.part import as_float, as_int
 from saddlescope.tasks.task import Moments, Samples
 
 
@@ -37,7 +37,7 @@ class LinearTransformer(Net):
     heads: int = eqx.field(static=True, converter=as_int)
     hidden: int = eqx.field(static=True, converter=as_int)
     dimension: int = eqx.field(static=True, converter=as_int)
-    scale: float = eqx.field(converter=float)
+    scale: float = eqx.field(converter=as_float)
 
     def __check_init__(self):
         check_positive(heads=self.heads, hidden=self.hidden, dimension=self.dimension)
@@ -53,6 +53,10 @@ class LinearTransformer(Net):
         t = self.dimension + 1
         shapes = {"u": (self.heads, 2 * t - 1), "v": (self.heads, t * t), "A": (self.hidden, t), "B": (t, self.hidden)}
         return {name: self.scale * rng.standard_normal(shape) for name, shape in shapes.items()}
+
+    def parameter_count(self, inputs, outputs):
+        t = self.dimension + 1
+        return self.heads * (2 * t - 1 + t * t) + 2 * self.hidden * t
 
     def parts(self, params):
         """c of the prediction c · h, and the attention's map of S ⊗ q into h."""

@@ -48,6 +48,9 @@ class MLP(Net):
             params |= {f"W{j}": draw(rng, (out, n), n), f"b{j}": draw(rng, (out,), n)}
         return params
 
+    def parameter_count(self, inputs, outputs):
+        return sum((n + 1) * out for n, out in pairwise((inputs, *self.widths, outputs)))
+
     def channels(self, params, x) -> list[jax.Array]:
         """The output of every affine map, before the activation, one row per sample; the last is
         the net's."""

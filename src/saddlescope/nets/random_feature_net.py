@@ -99,6 +99,10 @@ class RandomFeatureNet(Net):
             }
         return params
 
+    def parameter_count(self, inputs, outputs):
+        dims = self.dims(inputs, outputs)
+        return sum(w * (n + 1) + out * (w + 1) for w, n, out in zip(self.widths, dims, dims[1:], strict=False))
+
     @property
     def frozen(self):
         blocks = range(len(self.widths)) if self.trainable == "narrow" else ()

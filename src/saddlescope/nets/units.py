@@ -12,7 +12,7 @@ from saddlescope.nets.activation import Identity
 from saddlescope.nets.net import Net
 from saddlescope.nets.neuron import Neuron
 from saddlescope.nets.unit import Unit
-from saddlescope.serialization.part import as_int
+from saddlescope.serialization.part import as_float, as_int
 from saddlescope.tasks.task import Moments, Samples
 
 
@@ -51,9 +51,9 @@ class Units(Net):
 
     units: int = eqx.field(static=True, converter=as_int)
     unit: Unit
-    scale: float = eqx.field(converter=float)
+    scale: float = eqx.field(converter=as_float)
     rank: int = eqx.field(default=0, static=True, converter=as_int)
-    spread: float = eqx.field(default=1.0, converter=float)
+    spread: float = eqx.field(default=1.0, converter=as_float)
 
     def __check_init__(self):
         require_kind(self.unit, Unit, "`unit` must be one of saddlescope.nets, such as Neuron(ReLU())")
@@ -76,6 +76,9 @@ class Units(Net):
             large = C @ (self.spread * rng.standard_normal((self.rank, n_v + n_u)))
             u, v = u + large[:, n_v:], v + large[:, :n_v]
         return {"u": u, "v": v}
+
+    def parameter_count(self, inputs, outputs):
+        return self.units * sum(self.unit.sizes(inputs, outputs))
 
     def __call__(self, params, x):
         phi, v = self.unit(x, params["u"]), params["v"]

@@ -8,10 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.errors import require
+from saddlescope.errors import require, require_kind
 from saddlescope.observables.observable import Observable
 from saddlescope.observables.units import unit_weights
-from saddlescope.serialization.part import Part
+from saddlescope.serialization.part import Part, as_float
 
 
 class WidthRule(Part):
@@ -37,7 +37,7 @@ class ByRank(WidthRule):
       lies in the wide gap between grown and silent directions.
     """
 
-    share: float = eqx.field(default=0.1, converter=float)
+    share: float = eqx.field(default=0.1, converter=as_float)
 
     def __call__(self, theta):
         values = jnp.linalg.svd(theta, compute_uv=False)
@@ -54,7 +54,7 @@ class ByNorm(WidthRule):
       wide gap between grown and silent units.
     """
 
-    share: float = eqx.field(default=0.1, converter=float)
+    share: float = eqx.field(default=0.1, converter=as_float)
 
     def __call__(self, theta):
         return jnp.sum(_large(theta, self.share))
@@ -73,8 +73,8 @@ class ByRays(WidthRule):
       an angle of 11°.
     """
 
-    share: float = eqx.field(default=0.1, converter=float)
-    cosine: float = eqx.field(default=0.98, converter=float)
+    share: float = eqx.field(default=0.1, converter=as_float)
+    cosine: float = eqx.field(default=0.98, converter=as_float)
 
     def __check_init__(self):
         require(0 < self.cosine < 1, f"`cosine` must lie between 0 and 1; got {self.cosine}.")
@@ -109,6 +109,12 @@ class EffectiveWidth(Observable):
     rule: WidthRule
 
     name = "effective_width"
+
+    def __check_init__(self):
+        expected = "`rule` must be a rule such as ByRank(), ByNorm() or ByRays()"
+        near = {"rank": "ByRank()", "norm": "ByNorm()", "rays": "ByRays()"}
+        hint = f": write {near[self.rule]}" if self.rule in [*near] else ""
+        require_kind(self.rule, WidthRule, expected + hint)
 
     def __call__(self, snapshot):
         return self.rule(unit_weights(snapshot.params))

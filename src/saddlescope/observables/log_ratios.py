@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from saddlescope.errors import require
 from saddlescope.observables.observable import Observable
 from saddlescope.observables.readout import channels, one_input
+from saddlescope.serialization.part import as_float
 
 FLOOR = 1e-6  # added to |f|, so that a channel that crosses zero has a logarithm
 
@@ -43,7 +44,7 @@ class LogRatios(Observable):
       bottleneck.
     """
 
-    x: float = eqx.field(default=0.0, converter=float)
+    x: float = eqx.field(default=0.0, converter=as_float)
     block: int = eqx.field(default=1, static=True)
 
     name = "log_ratio"

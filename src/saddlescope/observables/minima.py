@@ -9,7 +9,7 @@ import numpy as np
 from saddlescope.errors import require, require_kind
 from saddlescope.observables.observable import Observable
 from saddlescope.observables.readout import channels, check_points, grid
-from saddlescope.serialization.part import Part, as_int
+from saddlescope.serialization.part import Part, as_float, as_int
 
 
 class MinimaRule(Part):
@@ -37,7 +37,7 @@ class PaperMinima(MinimaRule):
 
     word = "paper_minima"
 
-    threshold: float = eqx.field(default=1e-4, converter=float)
+    threshold: float = eqx.field(default=1e-4, converter=as_float)
 
     def __call__(self, f):
         inner = f[1:-1]
@@ -60,7 +60,7 @@ class ProminentMinima(MinimaRule):
 
     word = "prominent_minima"
 
-    share: float = eqx.field(default=0.02, converter=float)
+    share: float = eqx.field(default=0.02, converter=as_float)
 
     def __check_init__(self):
         require(0 < self.share < 1, f"`share` must lie between 0 and 1; got {self.share:g}.")

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import equinox as eqx
 import jax
 
+from saddlescope.errors import require
 from saddlescope.losses.loss import Loss
 from saddlescope.nets.net import Net, Params
 from saddlescope.serialization.part import Part
@@ -62,6 +63,12 @@ class Observable(Part):
     name: ClassVar[str]
     axes: ClassVar[tuple[str, ...]] = ()
     on_host: ClassVar[bool] = False
+
+    def __check_init__(self):
+        require(
+            isinstance(getattr(self, "name", None), str),
+            f'An observable needs a name for its variable: write `name = "…"` in the class {type(self).__name__}.',
+        )
 
     @property
     def uses_held_out(self) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 
 from saddlescope.errors import require
 from saddlescope.observables.observable import Observable
-from saddlescope.serialization.part import as_int
+from saddlescope.serialization.part import as_float, as_int
 
 
 @final
@@ -23,7 +23,7 @@ class WeightDensity(Observable):
     - `bins`: The number of equal bins over [-limit, limit]. The default is 60.
     """
 
-    limit: float = eqx.field(converter=float)
+    limit: float = eqx.field(converter=as_float)
     bins: int = eqx.field(default=60, static=True, converter=as_int)
 
     name = "weight_density"

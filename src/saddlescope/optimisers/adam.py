@@ -7,7 +7,7 @@ import optax
 
 from saddlescope.errors import require
 from saddlescope.optimisers.optimiser import Optimiser, check_clip, check_lr, clipped
-from saddlescope.serialization.part import maybe_float
+from saddlescope.serialization.part import as_float, maybe_float
 
 
 @final
@@ -28,10 +28,10 @@ class Adam(Optimiser):
       means no clipping.
     """
 
-    lr: float = eqx.field(converter=float)
-    b1: float = eqx.field(default=0.9, converter=float)
-    b2: float = eqx.field(default=0.999, converter=float)
-    eps: float = eqx.field(default=1e-8, converter=float)
+    lr: float = eqx.field(converter=as_float)
+    b1: float = eqx.field(default=0.9, converter=as_float)
+    b2: float = eqx.field(default=0.999, converter=as_float)
+    eps: float = eqx.field(default=1e-8, converter=as_float)
     clip: float | None = eqx.field(default=None, converter=maybe_float)
 
     def __check_init__(self):

@@ -7,7 +7,7 @@ import optax
 
 from saddlescope.errors import require
 from saddlescope.optimisers.optimiser import Optimiser, check_clip, check_lr, clipped
-from saddlescope.serialization.part import maybe_float
+from saddlescope.serialization.part import as_float, maybe_float
 
 
 @final
@@ -25,7 +25,7 @@ class GradientDescent(Optimiser):
       means no clipping.
     """
 
-    lr: float = eqx.field(converter=float)
+    lr: float = eqx.field(converter=as_float)
     momentum: float | None = eqx.field(default=None, converter=maybe_float)
     clip: float | None = eqx.field(default=None, converter=maybe_float)
 

@@ -7,6 +7,7 @@ import optax
 
 from saddlescope.errors import require
 from saddlescope.optimisers.optimiser import Optimiser, check_lr
+from saddlescope.serialization.part import as_float
 
 
 @final
@@ -25,9 +26,9 @@ class GradientFlow(Optimiser):
       where saddle-to-saddle runs start.
     """
 
-    lr: float = eqx.field(converter=float)
-    rtol: float = eqx.field(default=1e-9, converter=float)
-    atol: float = eqx.field(default=1e-14, converter=float)
+    lr: float = eqx.field(converter=as_float)
+    rtol: float = eqx.field(default=1e-9, converter=as_float)
+    atol: float = eqx.field(default=1e-14, converter=as_float)
 
     def __check_init__(self):
         check_lr(self.lr)

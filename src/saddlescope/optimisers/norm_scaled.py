@@ -8,7 +8,7 @@ import optax
 
 from saddlescope.errors import require
 from saddlescope.optimisers.optimiser import Optimiser, check_clip, check_lr, clipped
-from saddlescope.serialization.part import maybe_float
+from saddlescope.serialization.part import as_float, maybe_float
 
 
 @final
@@ -27,8 +27,8 @@ class NormScaledDescent(Optimiser):
       no clipping.
     """
 
-    lr: float = eqx.field(converter=float)
-    power: float = eqx.field(converter=float)
+    lr: float = eqx.field(converter=as_float)
+    power: float = eqx.field(converter=as_float)
     clip: float | None = eqx.field(default=None, converter=maybe_float)
 
     def __check_init__(self):

@@ -10,7 +10,7 @@ import equinox as eqx
 import numpy as np
 
 from saddlescope.errors import require
-from saddlescope.serialization.part import Part
+from saddlescope.serialization.part import Part, as_float
 
 
 class Schedule(Part):
@@ -57,7 +57,7 @@ class StepDecay(Schedule):
     - `every`: after how many epochs (full batch: steps).
     """
 
-    factor: float = eqx.field(converter=float)
+    factor: float = eqx.field(converter=as_float)
     every: int = eqx.field(static=True)
 
     def __check_init__(self):

@@ -8,7 +8,7 @@ from typing import final
 import equinox as eqx
 
 from saddlescope.errors import require
-from saddlescope.serialization.part import Part
+from saddlescope.serialization.part import Part, as_float
 
 
 class StopRule(Part):
@@ -42,7 +42,7 @@ class LossBelow(StopRule):
     - `within_epochs`: True looks at the loss of every minibatch step, False at the mean loss of each epoch.
     """
 
-    level: float = eqx.field(converter=float)
+    level: float = eqx.field(converter=as_float)
     within_epochs: bool = eqx.field(default=False, static=True)
 
     @property
@@ -72,7 +72,7 @@ class LearningRateBelow(StopRule):
     - `level`: the level.
     """
 
-    level: float = eqx.field(converter=float)
+    level: float = eqx.field(converter=as_float)
 
     def __check_init__(self):
         require(self.level > 0, f"The rate to stop below must be positive; got {self.level}.")

@@ -72,5 +72,5 @@ def _file_of_key(key: str) -> str:
     return str(resources.files("saddlescope.papers") / paper / f"{name}.py")
 
 
-def title_of(key: str) -> str:
+def _title_of(key: str) -> str:
     return entry_of_key(key).title

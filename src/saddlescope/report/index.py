@@ -63,7 +63,7 @@ def index_pages(entries: Sequence[IndexEntry]) -> dict[str, str]:
     pages = {"index.html": index_page(entries)}
     for paper in filter(None, papers.values()):
         if paper.sentences:
-            pages[f"{paper.name}.html"] = paper_page(paper, entries)
+            pages[f"{paper.name}.html"] = _paper_page(paper, entries)
     return pages
 
 
@@ -76,7 +76,7 @@ def index_page(entries: Sequence[IndexEntry]) -> str:
     return framed("Saddlescope results", joined(parts))
 
 
-def paper_page(paper: Paper, entries: Iterable[IndexEntry]) -> str:
+def _paper_page(paper: Paper, entries: Iterable[IndexEntry]) -> str:
     """The paper's sentences, each with the verdicts on it among these results."""
     checks = {number: [] for number in paper.sentences}
     for entry in entries:

@@ -20,15 +20,15 @@ def from_json_values(data, arrays=None):
     if not isinstance(data, dict):
         return data
     if "class" in data:
-        return build_part(data, arrays)
+        return _build_part(data, arrays)
     if "array" in data:
-        return find_array(data["array"], arrays or {})
+        return _find_array(data["array"], arrays or {})
     if "function" in data:
-        return find_function(data)
+        return _find_function(data)
     raise InvalidInput(f"This form cannot be rebuilt: {json.dumps(data)[:80]}; a lambda is run but not stored.")
 
 
-def build_part(data, arrays):
+def _build_part(data, arrays):
     known = {path_of(c): c for c in subclasses(Part)}
     name = data["class"]
     if not isinstance(name, str) or name not in known:
@@ -52,13 +52,13 @@ def build_part(data, arrays):
         raise InvalidInput(f"{cls.__name__} cannot be made from this form: {error}") from None
 
 
-def find_array(sha, arrays):
+def _find_array(sha, arrays):
     if sha not in arrays or array_hash(arrays[sha]) != sha:
         raise InvalidInput(f"The array {sha[:12]}… is not at hand; pass it in `arrays`, keyed by its SHA-256.")
     return arrays[sha]
 
 
-def find_function(data):
+def _find_function(data):
     module, _, name = str(data["function"]).rpartition(".")
     found = getattr(sys.modules.get(module), name, None)
     python = module.partition(".")[0] in sys.stdlib_module_names  # a file must not choose what of it is called

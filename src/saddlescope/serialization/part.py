@@ -9,6 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from saddlescope.errors import InvalidInput
+
 
 class Part(eqx.Module):
     """The root of everything a setting is made of: frozen, comparable, with a full form as JSON.
@@ -36,7 +38,16 @@ def as_int(value):
 
 def maybe_float(value):
     """Converter of a field that is a number or None."""
-    return None if value is None else float(value)
+    return None if value is None else as_float(value)
+
+
+def as_float(value):
+    """Converter of a field that is a number."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        kind = "" if isinstance(value, str) else f", a {type(value).__name__}"
+        raise InvalidInput(f"A number is expected, such as 0.1; got {value!r}{kind}.") from None
 
 
 def path_of(cls: type) -> str:

@@ -47,10 +47,10 @@ def to_json_values(value):
 
 def own_source(cls):
     """A class of the user's enters with the hash of its source; ours have numerics.VERSION."""
-    return {} if cls.__module__.startswith("saddlescope.") else {"source": source_hash(cls)}
+    return {} if cls.__module__.startswith("saddlescope.") else {"source": _source_hash(cls)}
 
 
-def source_hash(thing):
+def _source_hash(thing):
     try:
         return hashlib.sha256(inspect.getsource(thing).encode()).hexdigest()
     except (OSError, TypeError):  # typed at a prompt
@@ -66,16 +66,16 @@ def function_form(f):
         placeless = f.__code__.replace(co_filename="", co_firstlineno=1, co_linetable=b"")
         code = hashlib.sha256(marshal.dumps(placeless)).hexdigest()
         shape = {"closure": [to_json_values(v) for v in inside], "defaults": to_json_values(f.__defaults__ or ())}
-        return {"lambda": code, **shape, **globals_form(f)}
-    return {"function": f"{f.__module__}.{f.__qualname__}", "source": source_hash(f), **globals_form(f)}
+        return {"lambda": code, **shape, **_globals_form(f)}
+    return {"function": f"{f.__module__}.{f.__qualname__}", "source": _source_hash(f), **_globals_form(f)}
 
 
-def globals_form(f):
+def _globals_form(f):
     """Values that a function takes from its module enter with it, other functions by their source."""
     found = {}
     for name, value in sorted(inspect.getclosurevars(f).globals.items()):
         if isinstance(value, types.FunctionType):
-            found[name] = source_hash(value)
+            found[name] = _source_hash(value)
         elif not isinstance(value, types.ModuleType | type) and not callable(value):
             found[name] = to_json_values(value)
     return {"globals": found} if found else {}
@@ -111,7 +111,7 @@ def _collect_code(thing, module, seen):
     name = getattr(thing, "__qualname__", repr(thing))
     if name in seen:
         return
-    seen[name] = source_hash(thing)
+    seen[name] = _source_hash(thing)
     functions = vars(thing).values() if isinstance(thing, type) else (thing,)
     for function in functions:
         if not isinstance(function, types.FunctionType):

@@ -16,6 +16,7 @@ import hashlib
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import xarray as xr
 
@@ -30,7 +31,7 @@ RESULTS, VERDICTS, MANIFEST = "results.nc", "verdicts.json", "manifest.json"
 GROWING = ("journal.jsonl", "locks")  # of the runs beside the result; a later sweep adds to them
 
 
-def save_results(path, results: Results, **about):
+def save_results(path: str | Path, results: Results, **about: Any) -> None:
     """One NetCDF file with the groups `measured` and `predicted`; `about` becomes attributes of the file."""
     from saddlescope.serialization.to_json import storable  # brings JAX, which readers do without
 
@@ -44,7 +45,7 @@ def save_results(path, results: Results, **about):
             group.seal()
 
 
-def load_results(path) -> Results:
+def load_results(path: str | Path) -> Results:
     """Results from a file or its folder, checked against the folder's manifest where there is one."""
     path, groups = read_groups(path)
     for name in ("measured", "predicted"):

@@ -6,6 +6,7 @@ Typed axes look like `seed=0..4`, `lr=0.1,0.01` or `target=diagonal`.
 import itertools
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from saddlescope.errors import require
 
@@ -13,7 +14,7 @@ MANY = 2_000_000  # points of one sweep
 SHOWN = 20  # values that a message lists
 
 
-def grid(**axes) -> list[dict]:
+def grid(**axes: Iterable[Any]) -> list[dict]:
     """All combinations; the last axis changes fastest: grid(lr=(0.1, 0.01), seed=range(3))."""
     axes = _checked(axes)
     count = 1
@@ -23,7 +24,7 @@ def grid(**axes) -> list[dict]:
     return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
 
 
-def zipped(**axes) -> list[dict]:
+def zipped(**axes: Iterable[Any]) -> list[dict]:
     """The axes side by side: zipped(samples=(256, 512), batch=(4, 8)) has two points."""
     axes = _checked(axes)
     lengths = {name: len(values) for name, values in axes.items()}

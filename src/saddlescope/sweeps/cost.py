@@ -32,9 +32,13 @@ def work(setting: Setting) -> float:
 def _weights(net: Net, inputs: int, outputs: int) -> int:
     key = json.dumps([net.json_values(), inputs, outputs])  # comparing nets takes longer than comparing their forms
     if key not in _counted:
-        params = net.init(np.random.default_rng(0), inputs, outputs)
-        _counted[key] = net.parameter_count(inputs, outputs) or sum(int(np.size(v)) for v in jax.tree.leaves(params))
+        _counted[key] = net.parameter_count(inputs, outputs) or _drawn_count(net, inputs, outputs)
     return _counted[key]
+
+
+def _drawn_count(net, inputs, outputs):
+    params = net.init(np.random.default_rng(0), inputs, outputs)
+    return sum(int(np.size(v)) for v in jax.tree.leaves(params))
 
 
 @reproducible()

@@ -18,7 +18,7 @@ from multiprocessing import resource_tracker
 from multiprocessing.reduction import ForkingPickler
 
 from saddlescope.errors import InvalidInput, require
-from saddlescope.numerics import ENVIRONMENT
+from saddlescope.numerics import ENVIRONMENT, memory_of_machine
 from saddlescope.progress import LOOPING, STOP
 
 CANNOT_START = (
@@ -47,6 +47,13 @@ def ended(exitcode) -> str:
 
 
 class Workers(Executor):
+    """Worker processes that take jobs one at a time; the death of one fails its job alone.
+
+    **Arguments:**
+
+    - `count`: how many processes.
+    """
+
     def __init__(self, count: int):
         require(count >= 1, f"`workers` must be a positive number of processes, got {count}.")
         self.count = count
@@ -132,10 +139,10 @@ class Worker:
     def __init__(self):
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=work_through, args=(theirs,), daemon=True)
+        self.process = context.Process(target=_work_through, args=(theirs,), daemon=True)
         self.ready = False
         try:
-            with STARTING, environment_of_workers(), without_ctrl_c():
+            with STARTING, _environment_of_workers(), _without_ctrl_c():
                 self.process.start()
         except OSError as error:
             raise InvalidInput(f"A worker process cannot be started ({error}).") from None
@@ -166,25 +173,25 @@ class Worker:
             self.process.kill()
 
 
-def work_through(pipe):
+def _work_through(pipe):
     """The life of a worker: jobs from the pipe until it closes. Ctrl-C is its parent's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, leave)
-    threading.Thread(target=leave_with_parent, daemon=True).start()
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
     with contextlib.suppress(EOFError, ConnectionError):
         pipe.send("ready")
         while True:
             message = pipe.recv_bytes()
             try:
                 function, args, kwargs = pickle.loads(message)  # of our parent, who is no stranger
-                pipe.send((True, function(*args, **kwargs), memory_in_use()))
+                pipe.send((True, function(*args, **kwargs), _memory_in_use()))
             except KeyboardInterrupt:
                 os._exit(0)  # the checkpoint is written; the end of JAX's own threads may crash
             except Exception as error:  # of the job, or a value that cannot be sent
-                pipe.send((False, sendable(error), memory_in_use()))
+                pipe.send((False, _sendable(error), _memory_in_use()))
 
 
-def sendable(error):
+def _sendable(error):
     """The error itself where it survives the journey, else its words."""
     try:
         pickle.loads(pickle.dumps(error))
@@ -200,7 +207,7 @@ def leave(*_):
         os._exit(0)
 
 
-def leave_with_parent():
+def _leave_with_parent():
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -210,7 +217,7 @@ def leave_with_parent():
 
 
 @contextlib.contextmanager
-def without_ctrl_c():
+def _without_ctrl_c():
     """A process started in this block never hears Ctrl-C, not even while it imports: it inherits the mask."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -224,7 +231,7 @@ def without_ctrl_c():
 
 
 @contextlib.contextmanager
-def environment_of_workers():
+def _environment_of_workers():
     """Workers inherit these at their start; a library reads them when it is first imported."""
     given = ENVIRONMENT
     before = {name: os.environ.get(name) for name in given}
@@ -236,16 +243,9 @@ def environment_of_workers():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
-def memory_in_use() -> int:
+def _memory_in_use() -> int:
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
         return 0  # not Linux: workers are not replaced for their size
-
-
-def memory_of_machine() -> int:
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError, AttributeError):
-        return 1 << 62

@@ -2,9 +2,11 @@
 
 import os
 import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager, nullcontext
 from functools import partial
+from pathlib import Path
 
 import xarray as xr
 
@@ -24,13 +26,30 @@ NAMES = {*RAGGED, "run", "loss", "learning_rate", "step_loss", "finite", "length
 
 
 def sweep(
-    setting, points, observe=(), save_at=None, *, folder=None, workers=1, executor=None, per_step=False, quiet=False,
-    title="sweep",
-) -> xr.Dataset:  # fmt: skip
+    setting: Callable[..., Setting],
+    points: Iterable[dict],
+    observe: Observable | tuple[Observable, ...] = (),
+    save_at: SaveAt | None = None,
+    *,
+    folder: str | Path | None = None,
+    workers: int = 1,
+    executor: Executor | None = None,
+    per_step: bool = False,
+    quiet: bool = False,
+    title: str = "sweep",
+) -> xr.Dataset:
     """Train `setting(**point)` for every point; one dataset with a dimension `run`.
 
-    `folder` keeps a shard a run: called again, only what is missing is done. With `workers` above one, runs go to that
-    many processes; `executor` is any `concurrent.futures.Executor` whose workers see the folder.
+    **Arguments:**
+
+    - `setting`: a function from a point to a `Setting`.
+    - `points`: the points, such as `grid(lr=(0.1, 0.01), seed=range(3))`.
+    - `observe`, `save_at`, `per_step`: as of `train`.
+    - `folder`: keeps one file per run. Called again, only what is missing is trained.
+    - `workers`: how many processes train; one is this process.
+    - `executor`: in place of workers, any `concurrent.futures.Executor` whose workers see the folder.
+    - `quiet`: show no progress.
+    - `title`: what the progress is headed with.
     """
     observe = (observe,) if isinstance(observe, Observable) else tuple(observe)
     for o in observe:
@@ -49,7 +68,7 @@ def training(setting, observe, save_at, per_step, point):
 
 
 @contextmanager
-def make_executor(workers: int, plan: Plan):
+def make_executor(workers: int, plan: Plan) -> Iterator[Executor | None]:
     """Hands for jobs like those of the plan: as many processes as asked for, at most one a job, for as long as the
     block lasts; this very process where it is one."""
     count = isinstance(workers, int) and workers >= 1
@@ -71,7 +90,12 @@ def processes(count: int):
         pool.stop()
 
 
-def run_plan(plan: Plan, folder=None, executor: Executor | None = None, quiet=False) -> list[xr.Dataset]:
+def run_plan(
+    plan: Plan,
+    folder: str | Path | None = None,
+    executor: Executor | None = None,
+    quiet: bool = False,
+) -> list[xr.Dataset]:
     """Do all that a plan asks for and is not there yet; its runs in the order of its points."""
     check_axes(plan)
     with kept(folder) as place:
@@ -79,7 +103,7 @@ def run_plan(plan: Plan, folder=None, executor: Executor | None = None, quiet=Fa
             check_storable(plan)
             for name in place.failures().keys() & set(plan.names):  # a call that needs every run tries again
                 place.forget_failure(name)
-        refuse_failures(Scheduler(plan, place, executor, quiet=quiet).loop())
+        _refuse_failures(Scheduler(plan, place, executor, quiet=quiet).loop())
         return [place.read(name) for name in plan.names]
 
 
@@ -107,7 +131,7 @@ def check_storable(plan: Plan):
         plan.job(point).check_storable()
 
 
-def refuse_failures(tally: Tally):
+def _refuse_failures(tally: Tally):
     if tally.stopped:
         raise InvalidInput(f"The sweep stopped: {tally.stopped}. What is done is kept; the same call goes on.")
     if tally.failed:

@@ -6,7 +6,7 @@ import equinox as eqx
 import numpy as np
 
 from saddlescope.errors import require
-from saddlescope.serialization.part import as_int
+from saddlescope.serialization.part import as_float, as_int
 from saddlescope.tasks.curve import Curve
 
 
@@ -26,8 +26,8 @@ class Chirp(Curve):
       The default refuses them, because the samples would show a slower target.
     """
 
-    f1: float = eqx.field(converter=float)
-    f2: float = eqx.field(converter=float)
+    f1: float = eqx.field(converter=as_float)
+    f2: float = eqx.field(converter=as_float)
     samples: int = eqx.field(static=True, converter=as_int)
     allow_aliasing: bool = eqx.field(default=False, static=True)
 

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from saddlescope.numerics import reproducible
 from saddlescope.serialization.part import Part
 
 
@@ -44,16 +45,19 @@ class Moments(eqx.Module):
     degree: int = eqx.field(default=1, static=True)
 
     @property
+    @reproducible()
     def yx(self):
         """⟨y xᵀ⟩."""
         return self.optimum @ self.xx
 
     @property
+    @reproducible()
     def power(self):
         """⟨|y|²⟩, the loss of the zero map."""
         return self.floor + jnp.einsum("oi,ij,oj->", self.optimum, self.xx, self.optimum)
 
     @staticmethod
+    @reproducible()
     def of(data):
         """Compute the moments of samples; moments pass through unchanged."""
         if isinstance(data, Moments):

@@ -6,7 +6,7 @@ import equinox as eqx
 
 from saddlescope.errors import require
 from saddlescope.nets import DeepUnits, LinearTransformer
-from saddlescope.serialization.part import as_int
+from saddlescope.serialization.part import as_float, as_int
 from saddlescope.theory.narrow_levels import levels_of
 from saddlescope.theory.prediction import Prediction
 
@@ -38,7 +38,7 @@ class DeepLevels(Prediction):
 
     widths: tuple[tuple[int, ...], ...] = eqx.field(default=((1, 1), (2, 2)), static=True, converter=_table)
     tries: int = eqx.field(default=20, static=True, converter=as_int)
-    size: float = eqx.field(default=0.7, converter=float)
+    size: float = eqx.field(default=0.7, converter=as_float)
 
     def __check_init__(self):
         good = all(isinstance(n, int) and n > 0 for row in self.widths for n in row) and self.widths

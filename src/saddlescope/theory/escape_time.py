@@ -7,6 +7,7 @@ import numpy as np
 
 from saddlescope.errors import require
 from saddlescope.nets.net import Net, Params
+from saddlescope.numerics import reproducible
 from saddlescope.tasks.task import Moments, Samples
 
 
@@ -37,6 +38,7 @@ def _grow(net, params, point, statistics, lr, goal, most):
     return jax.lax.while_loop(more, step, (jnp.asarray(0), params))
 
 
+@reproducible()
 def escape_steps(
     net: Net,
     params: Params,

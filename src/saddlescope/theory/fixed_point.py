@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from saddlescope.errors import require
 from saddlescope.nets.net import Net, Params
+from saddlescope.numerics import reproducible
 from saddlescope.tasks.task import Samples
 
 
@@ -20,6 +21,7 @@ def outputs_and_slopes(net, params, x):
     return outputs(flat), jax.jacobian(outputs)(flat)
 
 
+@reproducible()
 def relative_gradient(net, params, data):
     """The largest component of the squared loss's gradient, relative to the sum of its absolute
     terms."""
@@ -29,6 +31,7 @@ def relative_gradient(net, params, data):
     return float(np.max(np.abs(terms.sum(0))[sizes > 0] / sizes[sizes > 0], initial=0))
 
 
+@reproducible()
 def data_with_fixed_point(
     net: Net,
     params: Params,

@@ -10,7 +10,8 @@ import numpy as np
 from saddlescope.errors import require
 from saddlescope.losses import squared_error
 from saddlescope.nets import Units
-from saddlescope.serialization.part import as_int
+from saddlescope.numerics import reproducible
+from saddlescope.serialization.part import as_float, as_int
 from saddlescope.serialization.to_json import array_hash, content_hash
 from saddlescope.theory.prediction import Prediction
 from saddlescope.theory.relax import relax
@@ -37,7 +38,7 @@ class NarrowLevels(Prediction):
 
     widths: int = eqx.field(default=2, static=True, converter=as_int)
     tries: int = eqx.field(default=10, static=True, converter=as_int)
-    size: float = eqx.field(default=0.7, converter=float)
+    size: float = eqx.field(default=0.7, converter=as_float)
 
     def __check_init__(self):
         for name, n in (("widths", self.widths), ("tries", self.tries)):
@@ -61,6 +62,7 @@ def narrow(net, units, scale=1.0):
     return Units(units, net.unit, scale)
 
 
+@reproducible()
 def levels_of(nets, statistics, inputs, outputs, tries):
     """The loss of zero weights, then the least loss of each net."""
     zero = nets[0].init(np.random.default_rng(0), inputs, outputs)

@@ -7,6 +7,7 @@ import numpy as np
 from saddlescope.errors import require
 from saddlescope.nets import Units
 from saddlescope.nets.net import Net, Params
+from saddlescope.numerics import reproducible
 from saddlescope.tasks.task import Moments, Samples
 from saddlescope.theory.narrow_levels import narrow
 from saddlescope.theory.properties import Properties, properties
@@ -51,6 +52,7 @@ class Nearest:
         return bool(same and self.saddle.gradient <= STILL)
 
 
+@reproducible()
 def nearest_embedded(
     net: Net,
     params: Params,
@@ -109,6 +111,7 @@ def nearest_embedded(
     )
 
 
+@reproducible()
 def nearest_kind(params: Params, p: Properties, width: int) -> Kind:
     """Of the kinds that units of these properties allow, the one whose manifold is nearest; the
     first of equals."""

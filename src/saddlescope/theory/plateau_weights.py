@@ -1,13 +1,15 @@
 """The weights that a run had on a plateau: where conditional predictions start from."""
 
 import numpy as np
+import xarray as xr
 
 from saddlescope.errors import require
 from saddlescope.nets.net import Params
+from saddlescope.results import Run
 from saddlescope.stages import Plateau
 
 
-def saved_weights(run, plateau: Plateau) -> tuple[int, Params] | None:
+def saved_weights(run: Run | xr.Dataset, plateau: Plateau) -> tuple[int, Params] | None:
     """The step and weights saved on a plateau where it is flattest; None where none were saved."""
     times = run["saved_step"].values
     on = np.flatnonzero((times >= plateau.start) & (times <= plateau.end))

@@ -6,6 +6,7 @@ import numpy as np
 
 from saddlescope.errors import require, require_kind
 from saddlescope.nets.unit import Unit
+from saddlescope.numerics import reproducible
 
 DRAWS, SMALL, ROUNDING = 16, 1e-3, 1e-9
 
@@ -33,6 +34,7 @@ class Properties:
     order: int
 
 
+@reproducible()
 def properties(unit: Unit, inputs: int, outputs: int = 1, seed: int = 0) -> Properties:
     """Measure what a unit is like, on random inputs and weights.
 

@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 
 from saddlescope.losses import squared_error
 from saddlescope.nets.net import Net, Params
+from saddlescope.numerics import reproducible
 from saddlescope.tasks.task import Moments, Samples
 
 TRUST, LONGEST = 0.1, 0.5  # of the weights' norm: the first step, and any
@@ -23,6 +24,7 @@ def curvature(net, params, statistics):
     return loss(flat), jax.grad(loss)(flat), jax.hessian(loss)(flat)
 
 
+@reproducible()
 def relax(
     net: Net,
     params: Params,
@@ -58,6 +60,7 @@ def relax(
     return settle(net, restore(jnp.asarray(best)), statistics, rounds=3)
 
 
+@reproducible()
 def settle(
     net: Net,
     params: Params,

@@ -10,6 +10,7 @@ import numpy as np
 from saddlescope.errors import require
 from saddlescope.losses import squared_error
 from saddlescope.nets.net import Net, Params
+from saddlescope.numerics import reproducible
 from saddlescope.tasks.task import Moments, Samples
 from saddlescope.theory.relax import curvature
 
@@ -46,6 +47,7 @@ class Saddle:
         return float(self.eigenvalues[0])
 
 
+@reproducible()
 def saddle(net: Net, params: Params, statistics: Samples | Moments) -> Saddle:
     """Find the kind of a fixed point; `gradient` of the result tells whether it is one.
 
@@ -65,6 +67,7 @@ def saddle(net: Net, params: Params, statistics: Samples | Moments) -> Saddle:
     return Saddle(kind, float(loss), float(np.abs(g).max()), values, vectors[:, 0])
 
 
+@reproducible()
 def perturbed(
     net: Net,
     point: Params,
@@ -94,4 +97,4 @@ def perturbed(
     moved = [{n: w.at[unit].add(move[n]) for n, w in point.items()} for move in moves]
     losses = [float(loss(net, params, statistics)) for params in moved]
     best = int(np.argmin(losses))
-    return moved[best], losses[best]
+    return jax.tree.map(np.asarray, moved[best]), losses[best]

@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 
 from saddlescope.nets import Units
 from saddlescope.nets.net import Params
+from saddlescope.numerics import reproducible
 from saddlescope.tasks.task import Moments, Samples
 from saddlescope.theory.escape_time import correlation
 
@@ -24,6 +25,7 @@ def _pull(net, u, outer, point, statistics):
     return jax.value_and_grad(size)(u)
 
 
+@reproducible()
 def silent_rate(
     net: Units,
     point: Params,

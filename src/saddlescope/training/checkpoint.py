@@ -43,10 +43,7 @@ def read_checkpoint(path, run):
         about.get("who") == _identity(run),
         f"The checkpoint {path} belongs to another setting, engine or record; give each run its own file.",
     )
-    state, history = _restored(path, arrays, run.state)
-    if history.step > run.setting.budget:
-        raise DamagedCheckpoint(path, "it is beyond the end of the run")
-    return state, history
+    return _restored(path, arrays, run.state, run.setting)
 
 
 def read_instant(path, setting, stepper):
@@ -58,7 +55,7 @@ def read_instant(path, setting, stepper):
     except BROKEN:
         known = False
     require(known, f"The checkpoint {path} belongs to another setting, engine or version.")
-    return _restored(path, arrays, stepper.start())
+    return _restored(path, arrays, stepper.start(), setting)
 
 
 def _read_arrays(path):
@@ -68,13 +65,15 @@ def _read_arrays(path):
         raise DamagedCheckpoint(path, error) from None
 
 
-def _restored(path, arrays, template):
+def _restored(path, arrays, template, setting):
     """State and history from a checkpoint's arrays, if they have the shapes of this run's."""
     leaves, tree = jax.tree.flatten(template)
     try:
         state = [arrays[f"state.{i}"] for i in range(len(leaves))]
         alike = all(s.shape == x.shape and s.dtype == x.dtype for s, x in zip(state, leaves, strict=True))
         require(alike, "its state is another net's")
-        return jax.tree.unflatten(tree, jax.tree.map(jax.numpy.asarray, state)), History.of(arrays)
+        history = History.of(arrays)
+        history.check_clock(setting.steps_per_epoch, setting.budget)
+        return jax.tree.unflatten(tree, jax.tree.map(jax.numpy.asarray, state)), history
     except BROKEN as error:
         raise DamagedCheckpoint(path, error) from None

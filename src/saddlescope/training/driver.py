@@ -1,6 +1,7 @@
 """The driver: it owns the schedule, events, observables, checkpoints and progress of one run, whatever the engine."""
 
 import time
+from pathlib import Path
 
 import xarray as xr
 
@@ -24,7 +25,7 @@ def train(
     observe: Observable | tuple[Observable, ...] = (),
     save_at: SaveAt | None = None,
     *,
-    checkpoint=None,
+    checkpoint: str | Path | None = None,
     keep_last: bool = True,
     per_step: bool = False,
     quiet: bool = False,

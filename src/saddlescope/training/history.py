@@ -67,6 +67,17 @@ class History:
         if not (lengths and ends and all(len(v) == len(self.saved_steps) for v in self.saved.values())):
             raise ValueError("its parts do not fit together")
 
+    def check_clock(self, steps_per_epoch: int, budget: int):
+        """ValueError where there are more steps than the budget, or other losses than the steps done have given."""
+        if not 0 <= self.step <= budget:
+            raise ValueError("it is beyond the end of the run")
+        ticks, rest = divmod(self.step, steps_per_epoch)
+        running = self.status == "running"
+        # The end adds one: the loss after the last step, or the mean of an epoch that the budget cuts short.
+        extra = (0,) if running else (0, 1)
+        if len(self.losses) - ticks not in extra or (running and len(self.pending) != rest):
+            raise ValueError("its losses are not those of the steps done")
+
     def dataset(self, steps_per_epoch: int | None, observe: tuple[Observable, ...], **about) -> xr.Dataset:
         """One run. The loss lies along `step`, or along `epoch` of a minibatch run; observables along `saved`.
 

@@ -1,5 +1,7 @@
 """Observables read from what is stored, after training: from a run that kept its weights, or from a checkpoint."""
 
+from pathlib import Path
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,6 +10,7 @@ import xarray as xr
 from saddlescope.engines.engine import cast
 from saddlescope.errors import require
 from saddlescope.initials.given import given_weights, path_name
+from saddlescope.nets.net import Params
 from saddlescope.numerics import reproducible
 from saddlescope.observables.observable import Observable, Snapshot, measure
 from saddlescope.serialization.part import with_traced_floats
@@ -15,6 +18,8 @@ from saddlescope.setting import Setting
 from saddlescope.tasks.task import Samples
 from saddlescope.training.checkpoint import read_instant
 from saddlescope.training.history import labelled
+
+Observed = Observable | tuple[Observable, ...]
 
 
 def held_out_for(setting: Setting, observe) -> Samples | None:
@@ -40,7 +45,9 @@ def _snapshot_at(setting: Setting, params, observe, step: int, lr: float) -> Sna
 
 
 @reproducible()
-def observe_at(setting: Setting, params, observe, step: int = 0, lr: float | None = None) -> dict[str, np.ndarray]:
+def observe_at(
+    setting: Setting, params: Params, observe: Observed, step: int = 0, lr: float | None = None
+) -> dict[str, np.ndarray]:
     """Observables of a setting's net with given trained parameters; by default at its first learning rate."""
     observe = (observe,) if isinstance(observe, Observable) else tuple(observe)
     found = measure(observe, _snapshot_at(setting, params, observe, step, setting.optimiser.lr if lr is None else lr))
@@ -48,7 +55,7 @@ def observe_at(setting: Setting, params, observe, step: int = 0, lr: float | Non
 
 
 @reproducible()
-def loss_at(setting: Setting, params) -> float:
+def loss_at(setting: Setting, params: Params) -> float:
     """The loss on all data with given trained parameters, as the setting's engine computes it.
 
     `FullLoss` is computed by JAX whatever the engine: in float32 the two may differ in the last digits.
@@ -59,7 +66,7 @@ def loss_at(setting: Setting, params) -> float:
 
 
 @reproducible()
-def observe_saved(run: xr.Dataset, observe, setting: Setting | None = None) -> xr.Dataset:
+def observe_saved(run: xr.Dataset, observe: Observed, setting: Setting | None = None) -> xr.Dataset:
     """Observables at every saved instant of one run that observed `Parameters`.
 
     The setting is the run's own. Where it cannot be rebuilt from its JSON, being made of arrays or a lambda, give it.
@@ -88,7 +95,7 @@ def _tree_of(named, tree):
 
 
 @reproducible()
-def observe_checkpoint(path, setting: Setting, observe) -> dict[str, np.ndarray]:
+def observe_checkpoint(path: str | Path, setting: Setting, observe: Observed) -> dict[str, np.ndarray]:
     """Observables at the instant at which a checkpoint of this setting was written."""
     stepper = setting.engine.begin(setting)
     state, history = read_instant(path, setting, stepper)

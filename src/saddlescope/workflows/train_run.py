@@ -55,7 +55,7 @@ class OneRun:
     - `point`: the value of each axis.
     - `job`: the setting, and what is observed when.
     - `draw`: makes the figure from the results.
-    - `summarise`: says more about the run than `summed_up` does.
+    - `summarise`: says more about the run than `_summed_up` does.
     """
 
     name: str
@@ -183,7 +183,7 @@ def train_to_folder(one: OneRun, out, quiet=False) -> tuple[Path, Run, dict]:
     results = Results(measured, collect([_predicted(one)], [one.point]))
     run = next(iter(results.runs()))
     summary = {"name": one.name, "title": f"{one.name}: {one.experiment.title}", "notes": []}
-    summary |= {"point": one.point} | summed_up(run, job.setting) | one.summarise(run)
+    summary |= {"point": one.point} | _summed_up(run, job.setting) | one.summarise(run)
     _write(folder, one, results, summary)
     (folder / CHECKPOINT).unlink(missing_ok=True)
     seal(folder)
@@ -197,7 +197,7 @@ def _predicted(one: OneRun) -> xr.Dataset:
     return one.experiment.prediction(one.point).run(None)
 
 
-def summed_up(run: Run, setting) -> dict:
+def _summed_up(run: Run, setting) -> dict:
     """What is true of any run. A number that is not finite is None: JSON has no word for it."""
     loss = run["loss"].values
     finite = loss[np.isfinite(loss)]

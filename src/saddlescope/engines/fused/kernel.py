@@ -23,25 +23,25 @@ CHUNK = 4  # panels worked on together, so that what one pass writes is still ne
 
 
 @inline
-def clear(sums, first, rows, registers):
+def _clear(sums, first, rows, registers):
     for s in range(first, first + rows):
         for i in range(registers):
             store(sums, (s, i * lanes(sums)), zeros(sums, 1, 1))
 
 
 @inline
-def sum_at(sums, s, i):
+def _sum_at(sums, s, i):
     return total(load(sums, (s, i * lanes(sums)), 1, 1))
 
 
 @inline
-def forward(bs, before, j, panels, slope, m, dims, A, b, C, c, dC, vC, H, T, Z, sums, gram, scale, lr, momentum):
+def _forward(bs, before, j, panels, slope, m, dims, A, b, C, c, dC, vC, H, T, Z, sums, gram, scale, lr, momentum):
     """The update that the step before has left over, from its batch of size `before`; then H[j + 1] from H[j]."""
     n, out = dims[j], dims[j + 1]
     small = by_gram(bs, out)
-    clear(sums, 0, bs, out)
+    _clear(sums, 0, bs, out)
     if small:
-        clear(gram, j * GRAM, bs, bs)
+        _clear(gram, j * GRAM, bs, bs)
     for first in range(0, panels, CHUNK):
         past = min(panels, first + CHUNK)
         for p in range(first, past):
@@ -54,16 +54,16 @@ def forward(bs, before, j, panels, slope, m, dims, A, b, C, c, dC, vC, H, T, Z, 
                 dots(bs, True, bs, first, past, j, 0, Z, j, Z, gram, j * GRAM)
     for s in range(bs):
         for i in range(out):
-            write(H, (j + 1, s, i), read(c, (j, i)) + m * sum_at(sums, s, i))
+            write(H, (j + 1, s, i), read(c, (j, i)) + m * _sum_at(sums, s, i))
 
 
 @inline
-def backward(bs, j, panels, slope, m, dims, A, C, dC, dc, G, T, Z, D, sums, gram, square):
+def _backward(bs, j, panels, slope, m, dims, A, C, dC, dc, G, T, Z, D, sums, gram, square):
     """Gradients dC[j], dc[j] and G[j] from G[j + 1]; returns |dC[j]|² + |dc[j]|²."""
     n, out = dims[j], dims[j + 1]
     small = by_gram(bs, out)
-    clear(sums, 0, bs, n)
-    clear(square, 0, 1, PANEL)
+    _clear(sums, 0, bs, n)
+    _clear(square, 0, 1, PANEL)
     for first in range(0, panels, CHUNK):
         past = min(panels, first + CHUNK)
         for p in range(first, past):
@@ -76,7 +76,7 @@ def backward(bs, j, panels, slope, m, dims, A, C, dC, dc, G, T, Z, D, sums, gram
     if j > 0:
         for s in range(bs):
             for k in range(n):
-                g = m * sum_at(sums, s, k)
+                g = m * _sum_at(sums, s, k)
                 write(G, (j, s, k), g)
                 write(T, (j, k, s), g)
     norm = m * 0
@@ -89,14 +89,14 @@ def backward(bs, j, panels, slope, m, dims, A, C, dC, dc, G, T, Z, D, sums, gram
         norm += d * d
     if not small:
         for v in range(PANEL):
-            norm += sum_at(square, 0, v)
+            norm += _sum_at(square, 0, v)
     else:
         for s in range(bs):
             for t in range(s, bs):
                 product = m * 0
                 for i in range(out):
                     product += read(G, (j + 1, s, i)) * read(G, (j + 1, t, i))
-                norm += (1 if s == t else 2) * product * sum_at(gram, j * GRAM + s, t)
+                norm += (1 if s == t else 2) * product * _sum_at(gram, j * GRAM + s, t)
     return norm
 
 
@@ -132,7 +132,7 @@ def compiled_with(source):
                 for k in range(dims[0]):
                     write(H, (0, s, k), x[order[epoch, start + s], k])
             for j in range(J):
-                forward(
+                _forward(
                     bs, before, j, panels, slope, m, dims, A, b, C, c, dC, vC, H, T, Z, sums, gram, scale, lr * rate,
                     momentum,
                 )  # fmt: skip
@@ -149,7 +149,7 @@ def compiled_with(source):
             losses[turn] = loss / bs
             norm = m * 0
             for j in range(J - 1, -1, -1):
-                norm += backward(bs, j, panels, slope, m, dims, A, C, dC, dc, G, T, Z, D, sums, gram, square)
+                norm += _backward(bs, j, panels, slope, m, dims, A, C, dC, dc, G, T, Z, D, sums, gram, square)
             norm = m * 0 if norm < 0 else math.sqrt(norm)  # products that cancel may leave less than nothing
             scale = m * 0 + 1 if norm < clip or clip == math.inf else clip / norm
             for j in range(J):

@@ -8,7 +8,7 @@ from saddlescope.engines.fused.kernel import CHUNK, GRAM
 from saddlescope.engines.fused.tile import PANEL, REGISTER
 
 
-def aligned(dtype, *shape):
+def _aligned(dtype, *shape):
     """Zeros at an address divisible by 64, a cache line."""
     size = math.prod(shape) * dtype.itemsize
     raw = np.zeros(size + 64, np.uint8)
@@ -25,7 +25,7 @@ class Packed:
         J, R, P = len(widths), max(dims), -(-max(widths) // row)
 
         def array(*shape):
-            return aligned(self.dtype, *shape)
+            return _aligned(self.dtype, *shape)
 
         self.A, self.C, self.dC, self.vC = (array(J, P, R, row) for _ in range(4))
         self.c, self.dc, self.vc = (array(J, R) for _ in range(3))

@@ -34,7 +34,7 @@ def by_gram(bs, out):
     return bs <= GRAM and bs * bs <= 4 * out
 
 
-def in_pairs(tile):
+def _in_pairs(tile):
     """Run over n rows two at a time, then the last one alone."""
     pair, single = tile(2), tile(1)
 
@@ -48,7 +48,7 @@ def in_pairs(tile):
     return run
 
 
-@in_pairs
+@_in_pairs
 def features(S):
     """Z = σ(A h + b)."""
 
@@ -65,7 +65,7 @@ def features(S):
     return tile
 
 
-@in_pairs
+@_in_pairs
 def deltas(S):
     """D = σ'(A h + b) Cᵀ g."""
 
@@ -95,7 +95,7 @@ def outer(I):
     return run
 
 
-@in_pairs
+@_in_pairs
 def gradients(I):
     """dC, and its squares lane by lane."""
     form = outer(I)
@@ -109,7 +109,7 @@ def gradients(I):
     return tile
 
 
-@in_pairs
+@_in_pairs
 def updates(I):
     """v ← momentum v + scale d, then C ← C - lr v."""
     form = outer(I)
@@ -132,7 +132,7 @@ def updates(I):
     return tile
 
 
-def dot_tile(S, I):
+def _dot_tile(S, I):
     @inline
     def run(s, i, first, past, jx, shift, X, jy, Y, sums, row):
         acc = load(sums, (row + s, i * lanes(sums)), S, I)
@@ -143,9 +143,9 @@ def dot_tile(S, I):
     return run
 
 
-def dot_rows(S):
+def _dot_rows(S):
     """sums[s, i] += X[s] · Y[i] over some panels, lane by lane, for i from `i` (or s, if larger) up to n."""
-    tile6, tile5, tile4, tile3, tile2, tile1 = (dot_tile(S, I) for I in (6, 5, 4, 3, 2, 1))
+    tile6, tile5, tile4, tile3, tile2, tile1 = (_dot_tile(S, I) for I in (6, 5, 4, 3, 2, 1))
 
     @inline
     def run(s, upper, n, *args):
@@ -169,7 +169,7 @@ def dot_rows(S):
     return run
 
 
-dots_of = in_pairs(dot_rows)
+dots_of = _in_pairs(_dot_rows)
 
 
 @njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)

@@ -13,7 +13,7 @@ MESSAGE = "saddlescope: compiling the training kernel for {} (once on this machi
 compiled: set[str] = set()
 
 
-def compile_kernel(precision):
+def _compile_kernel(precision):
     """Compile or load from the cache on disk, before a run is timed. What takes long is said."""
     if precision in compiled:
         return
@@ -42,7 +42,7 @@ class FusedStepper(Stepper):
     def __init__(self, setting):
         super().__init__(setting)
         net, task, optimiser = setting.net, setting.task, setting.optimiser
-        compile_kernel(setting.precision)
+        _compile_kernel(setting.precision)
         self.max_steps = min(256 * self.steps_per_epoch, 100_000)
         self.x, self.y = np.asarray(self.data.x), np.asarray(self.data.y)
         self.dims = net.dims(task.inputs, task.outputs)

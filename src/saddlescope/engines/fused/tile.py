@@ -42,12 +42,12 @@ def vector(scalar, dtype):
     return ir.VectorType(scalar, REGISTER * 8 // dtype.bitwidth)
 
 
-def registers_at(cx, bd, array, value, index, at, shift=0):
+def _registers_at(cx, bd, array, value, index, at, shift=0):
     p = address(cx, bd, array, value, index, at, shift)
     return bd.bitcast(p, vector(cx.get_value_type(array.dtype), array.dtype).as_pointer())
 
 
-def load_at(bd, p, offset):
+def _load_at(bd, p, offset):
     return bd.load(bd.gep(p, [I64(offset)]), align=4)
 
 
@@ -58,7 +58,7 @@ def pack(cx, bd, tile, registers):
     return value
 
 
-def unpack(bd, tile, value):
+def _unpack(bd, tile, value):
     return [bd.extract_value(value, q) for q in range(tile.rows * tile.registers)]
 
 
@@ -70,7 +70,7 @@ def broadcast(cx, bd, x, given, dtype):
     return bd.shuffle_vector(bd.insert_element(none, x, I32(0)), none, zeros)
 
 
-def muladd(bd, x, y, z):
+def _muladd(bd, x, y, z):
     return bd.fadd(bd.fmul(x, y, flags=["contract"]), z, flags=["contract"])
 
 
@@ -103,8 +103,8 @@ def load(typing, array, index, rows, registers):
     tile = Tile(array.dtype, rows.literal_value, registers.literal_value)
 
     def build(cx, bd, sig, args):
-        ps = [registers_at(cx, bd, array, args[0], index, args[1], q) for q in range(tile.rows)]
-        return pack(cx, bd, tile, [load_at(bd, p, v) for p in ps for v in range(tile.registers)])
+        ps = [_registers_at(cx, bd, array, args[0], index, args[1], q) for q in range(tile.rows)]
+        return pack(cx, bd, tile, [_load_at(bd, p, v) for p in ps for v in range(tile.registers)])
 
     return tile(array, index, rows, registers), build
 
@@ -112,9 +112,9 @@ def load(typing, array, index, rows, registers):
 @intrinsic
 def store(typing, array, index, tile):
     def build(cx, bd, sig, args):
-        values = unpack(bd, tile, args[2])
+        values = _unpack(bd, tile, args[2])
         for q in range(tile.rows):
-            p = registers_at(cx, bd, array, args[0], index, args[1], q)
+            p = _registers_at(cx, bd, array, args[0], index, args[1], q)
             for v in range(tile.registers):
                 bd.store(values[q * tile.registers + v], bd.gep(p, [I64(v)]), align=4)
         return cx.get_dummy_value()
@@ -128,7 +128,7 @@ def repeat(typing, row, rows):
     tile = Tile(row.dtype, rows.literal_value, row.registers)
 
     def build(cx, bd, sig, args):
-        return pack(cx, bd, tile, unpack(bd, row, args[0]) * tile.rows)
+        return pack(cx, bd, tile, _unpack(bd, row, args[0]) * tile.rows)
 
     return tile(row, rows), build
 
@@ -140,12 +140,12 @@ def column_times_row(typing, x, at_x, y, at_y, tile):
     def build(cx, bd, sig, args):
         ps = [address(cx, bd, x, args[0], at_x, args[1], q) for q in range(tile.rows)]
         xs = [broadcast(cx, bd, bd.load(p), x.dtype, tile.dtype) for p in ps]
-        row, values = registers_at(cx, bd, y, args[2], at_y, args[3]), unpack(bd, tile, args[4])
+        row, values = _registers_at(cx, bd, y, args[2], at_y, args[3]), _unpack(bd, tile, args[4])
         for v in range(tile.registers):  # one register of the row at a time: loaded all first, they would spill
-            b = load_at(bd, row, v)
+            b = _load_at(bd, row, v)
             for q, a in enumerate(xs):
                 at = q * tile.registers + v
-                values[at] = muladd(bd, a, b, values[at])
+                values[at] = _muladd(bd, a, b, values[at])
         return pack(cx, bd, tile, values)
 
     return tile(x, at_x, y, at_y, tile), build
@@ -156,11 +156,11 @@ def add_scaled(typing, given, index, x, tile):
     """view[index] += x · tile, register by register."""
 
     def build(cx, bd, sig, args):
-        x_, values = broadcast(cx, bd, args[2], x, tile.dtype), unpack(bd, tile, args[3])
+        x_, values = broadcast(cx, bd, args[2], x, tile.dtype), _unpack(bd, tile, args[3])
         for q in range(tile.rows):
-            p = registers_at(cx, bd, given, args[0], index, args[1], q)
+            p = _registers_at(cx, bd, given, args[0], index, args[1], q)
             for v in range(tile.registers):
-                new = muladd(bd, x_, values[q * tile.registers + v], load_at(bd, p, v))
+                new = _muladd(bd, x_, values[q * tile.registers + v], _load_at(bd, p, v))
                 bd.store(new, bd.gep(p, [I64(v)]), align=4)
         return cx.get_dummy_value()
 
@@ -173,11 +173,11 @@ def decay_add(typing, given, index, momentum, x, tile):
 
     def build(cx, bd, sig, args):
         m_, x_ = (broadcast(cx, bd, a, t, tile.dtype) for a, t in ((args[2], momentum), (args[3], x)))
-        values, new = unpack(bd, tile, args[4]), []
+        values, new = _unpack(bd, tile, args[4]), []
         for q in range(tile.rows):
-            p = registers_at(cx, bd, given, args[0], index, args[1], q)
+            p = _registers_at(cx, bd, given, args[0], index, args[1], q)
             for v in range(tile.registers):
-                new.append(muladd(bd, x_, values[q * tile.registers + v], bd.fmul(m_, load_at(bd, p, v))))
+                new.append(_muladd(bd, x_, values[q * tile.registers + v], bd.fmul(m_, _load_at(bd, p, v))))
                 bd.store(new[-1], bd.gep(p, [I64(v)]), align=4)
         return pack(cx, bd, tile, new)
 
@@ -190,7 +190,7 @@ def relu(typing, x):
 
     def build(cx, bd, sig, args):
         none = ir.Constant(vector(cx.get_value_type(x.dtype), x.dtype), None)
-        values = unpack(bd, x, args[0])
+        values = _unpack(bd, x, args[0])
         return pack(cx, bd, x, [bd.select(bd.fcmp_ordered("<", a, none), none, a) for a in values])
 
     return x(x), build
@@ -202,7 +202,7 @@ def gate(typing, x, y):
 
     def build(cx, bd, sig, args):
         none = ir.Constant(vector(cx.get_value_type(x.dtype), x.dtype), None)
-        pairs = zip(unpack(bd, x, args[0]), unpack(bd, y, args[1]), strict=True)
+        pairs = zip(_unpack(bd, x, args[0]), _unpack(bd, y, args[1]), strict=True)
         return pack(cx, bd, x, [bd.select(bd.fcmp_ordered("<=", b, none), none, a) for a, b in pairs])
 
     return x(x, y), build
@@ -215,7 +215,7 @@ def leaky_gate(typing, x, y, slope):
     def build(cx, bd, sig, args):
         s = broadcast(cx, bd, args[2], slope, x.dtype)
         none = ir.Constant(s.type, None)
-        pairs = zip(unpack(bd, x, args[0]), unpack(bd, y, args[1]), strict=True)
+        pairs = zip(_unpack(bd, x, args[0]), _unpack(bd, y, args[1]), strict=True)
         return pack(cx, bd, x, [bd.select(bd.fcmp_ordered("<=", b, none), bd.fmul(a, s), a) for a, b in pairs])
 
     return x(x, y, slope), build
@@ -226,9 +226,9 @@ def squares(typing, tile, total):
     """total + Σ tile² over its rows, with total one row."""
 
     def build(cx, bd, sig, args):
-        row, values = unpack(bd, total, args[1]), unpack(bd, tile, args[0])
+        row, values = _unpack(bd, total, args[1]), _unpack(bd, tile, args[0])
         for at, x in enumerate(values):
-            row[at % tile.registers] = muladd(bd, x, x, row[at % tile.registers])
+            row[at % tile.registers] = _muladd(bd, x, x, row[at % tile.registers])
         return pack(cx, bd, total, row)
 
     return total(tile, total), build
@@ -239,16 +239,16 @@ def dot_panels(typing, x, at_x, y, at_y, sums):
     """sums[q, m] + x[at_x + q] · y[at_y + m] over one panel, lane by lane; at_x and at_y begin rows."""
 
     def build(cx, bd, sig, args):
-        px = [registers_at(cx, bd, x, args[0], at_x, args[1], q) for q in range(sums.rows)]
-        py = [registers_at(cx, bd, y, args[2], at_y, args[3], m) for m in range(sums.registers)]
-        values = unpack(bd, sums, args[4])
+        px = [_registers_at(cx, bd, x, args[0], at_x, args[1], q) for q in range(sums.rows)]
+        py = [_registers_at(cx, bd, y, args[2], at_y, args[3], m) for m in range(sums.registers)]
+        values = _unpack(bd, sums, args[4])
         for v in range(PANEL):
-            xs = [load_at(bd, p, v) for p in px]
+            xs = [_load_at(bd, p, v) for p in px]
             for m, p in enumerate(py):
-                b = load_at(bd, p, v)
+                b = _load_at(bd, p, v)
                 for q, a in enumerate(xs):
                     at = q * sums.registers + m
-                    values[at] = muladd(bd, a, b, values[at])
+                    values[at] = _muladd(bd, a, b, values[at])
         return pack(cx, bd, sums, values)
 
     return sums(x, at_x, y, at_y, sums), build
