@@ -113,7 +113,7 @@ class EffectiveWidth(Observable):
     def __check_init__(self):
         expected = "`rule` must be a rule such as ByRank(), ByNorm() or ByRays()"
         near = {"rank": "ByRank()", "norm": "ByNorm()", "rays": "ByRays()"}
-        hint = f": write {near[self.rule]}" if self.rule in [*near] else ""
+        hint = f": write {near[self.rule]}" if isinstance(self.rule, str) and self.rule in near else ""
         require_kind(self.rule, WidthRule, expected + hint)
 
     def __call__(self, snapshot):

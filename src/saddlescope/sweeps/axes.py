@@ -4,6 +4,7 @@ Typed axes look like `seed=0..4`, `lr=0.1,0.01` or `target=diagonal`.
 """
 
 import itertools
+import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -16,20 +17,18 @@ SHOWN = 20  # values that a message lists
 
 def grid(**axes: Iterable[Any]) -> list[dict]:
     """All combinations; the last axis changes fastest: grid(lr=(0.1, 0.01), seed=range(3))."""
-    axes = _checked(axes)
-    count = 1
-    for values in axes.values():
-        count *= len(values)
+    checked = _checked(axes)
+    count = math.prod(len(values) for values in checked.values())
     require(count <= MANY, f"This grid has {count:,} points; a sweep has at most {MANY:,}: split it.")
-    return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
+    return [dict(zip(checked, values, strict=True)) for values in itertools.product(*checked.values())]
 
 
 def zipped(**axes: Iterable[Any]) -> list[dict]:
     """The axes side by side: zipped(samples=(256, 512), batch=(4, 8)) has two points."""
-    axes = _checked(axes)
-    lengths = {name: len(values) for name, values in axes.items()}
+    checked = _checked(axes)
+    lengths = {name: len(values) for name, values in checked.items()}
     require(len(set(lengths.values())) < 2, f"Zipped axes must be equally long; got {lengths}.")
-    return [dict(zip(axes, values, strict=True)) for values in zip(*axes.values(), strict=True)]
+    return [dict(zip(checked, values, strict=True)) for values in zip(*checked.values(), strict=True)]
 
 
 def product(*lists: Sequence[dict]) -> list[dict]:
