@@ -121,6 +121,7 @@ ARROWS = {
     "tasks": {"errors", "numerics", "serialization", "storage"},
     "theory": {
         "errors",
+        "initials",
         "losses",
         "nets",
         "numerics",

@@ -15,6 +15,7 @@ from saddlescope.observables import Accuracy, FullLoss, HeldOutLoss, Parameters,
 from saddlescope.optimisers import Adam, GradientDescent, GradientFlow
 from saddlescope.setting import Setting
 from saddlescope.tasks import ArrayTask
+from saddlescope.theory import EmbeddedStart, Equal, Silent, Span
 from saddlescope.training import every, observe_saved, train
 
 RNG = np.random.default_rng(0)
@@ -103,6 +104,20 @@ def test_first_units_are_those_of_the_wider_net_and_scaled_weights_are_scaled():
     np.testing.assert_array_equal(half["u"], 0.5 * linear_setting().initial_params()["u"])
     with pytest.raises(InvalidInput, match="not narrower"):
         linear_setting(net=linear_units(30, 0.1), initial=FirstUnits(wide)).initial_params()
+
+
+@pytest.mark.parametrize("relation", [Silent(), Equal(), Span()], ids=lambda k: k.name)
+def test_an_embedded_start_has_the_narrow_nets_map_and_gradient(relation):
+    """At a fixed point of the narrow net the wide one stands still too (Theorem 1)."""
+    narrow = linear_setting(net=linear_units(2, 0.3), steps=4000)
+    run = train(narrow, Parameters())
+    small = {n: run[f"param_{n}"].values[-1] for n in ("u", "v")}
+    start = EmbeddedStart(given_weights(small), relation)
+    wide = linear_setting(net=linear_units(6, 0.3), initial=start, steps=50)
+    x = np.eye(2)
+    np.testing.assert_allclose(wide.net(wide.initial_params(), x), narrow.net(small, x), atol=1e-12)
+    loss = train(wide)["loss"].values
+    assert abs(loss[-1] - loss[0]) < 1e-9
 
 
 def test_given_weights_are_checked_and_enter_by_their_hash():

@@ -5,6 +5,7 @@ from saddlescope.theory.constant_fit import ConstantFit
 from saddlescope.theory.cosine_levels import CosineLevels
 from saddlescope.theory.deep_levels import DeepLevels
 from saddlescope.theory.drop_schedule import DropSchedule
+from saddlescope.theory.embedded_start import EmbeddedStart
 from saddlescope.theory.escape_rate import EscapeRate
 from saddlescope.theory.escape_time import escape_steps
 from saddlescope.theory.euler_gap import EulerGap
@@ -45,6 +46,7 @@ __all__ = [
     "CosineLevels",
     "DeepLevels",
     "DropSchedule",
+    "EmbeddedStart",
     "Equal",
     "EscapeRate",
     "EulerGap",
