@@ -183,6 +183,18 @@ def engine_for(setting):
     return setting.engine.begin(setting)
 
 
+def advance_epochs(stepper, state, epoch, n, lr):
+    """The state n epochs on, and the losses before each step, one row per epoch."""
+    each, losses = stepper.steps_per_epoch, []
+    step, end = epoch * each, (epoch + n) * each
+    while step < end:
+        k = min(end - step, stepper.max_steps)
+        state, new = stepper.advance(state, step, k, lr)
+        losses.append(new)
+        step += k
+    return state, np.concatenate(losses).reshape(n, each)
+
+
 def absolute(outputs, targets):
     return jnp.sum(jnp.abs(outputs - targets))
 

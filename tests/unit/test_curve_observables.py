@@ -5,7 +5,7 @@ import pytest
 from cases import linear_setting, random_feature_setting
 
 from saddlescope.errors import InvalidInput
-from saddlescope.losses import squared_error
+from saddlescope.losses import SquaredError, squared_error
 from saddlescope.nets import MuP, Tanh, low_rank
 from saddlescope.observables import (
     ChannelPartials,
@@ -30,14 +30,15 @@ from saddlescope.observables import (
 )
 from saddlescope.optimisers import StepDecay
 from saddlescope.tasks import ArrayTask, Chirp, FunctionTask, cosine
-from saddlescope.training import SaveAt, every, observe_checkpoint, observe_saved, on_cut, snapshot_at, train
+from saddlescope.training import SaveAt, every, every_epoch, observe_checkpoint, observe_saved, on_cut, train
+from saddlescope.training.saved import _snapshot_at
 
 X = np.linspace(-1, 1, 1000)
 
 
 def snapshot(**changes):
     setting = random_feature_setting(precision="float64", **changes)
-    return setting, snapshot_at(setting, {}, 0, 0.01)
+    return setting, _snapshot_at(setting, {}, (), 0, 0.01)
 
 
 def numpy_channels(params, x):
@@ -132,7 +133,7 @@ def test_amplitudes_are_exact_for_a_sum_of_cosines():
 def test_residual_amplitude_of_a_net_that_gives_nothing_is_that_of_the_target():
     setting, _ = snapshot()
     still = {k: np.zeros_like(v) for k, v in setting.initial_params().items() if k[0] in "Cc"}
-    instant = snapshot_at(setting, still, 0, 0.01)
+    instant = _snapshot_at(setting, still, (), 0, 0.01)
     np.testing.assert_allclose(ResidualAmplitudes()(instant), [1, 1], atol=1e-10)
     np.testing.assert_allclose(ResidualAmplitudes(4)(instant), [1, 1, 0, 0], atol=1e-10)
 
@@ -170,7 +171,7 @@ def test_sharpness_of_a_few_samples_is_not_invented(samples, precision):
     """Few samples, few directions of curvature: Lanczos runs out of them long before its thirty steps."""
     x = np.linspace(-0.5, 0.5, samples + 1)[1:]
     setting = random_feature_setting(task=ArrayTask(x, np.cos(x)), net=low_rank(2, 1, 24), batch=1, precision=precision)
-    found = measure((Sharpness(),), snapshot_at(setting, {}, 0, 0.01))
+    found = measure((Sharpness(),), _snapshot_at(setting, {}, (), 0, 0.01))
     top = np.linalg.eigvalsh(dense_hessian(setting, setting.initial_params()))[-1]
     assert found["sharpness_top"] == pytest.approx(top, rel=1e-4)
 
@@ -194,7 +195,7 @@ def test_gradient_noise_is_the_scatter_of_single_gradients():
     params, data, net = setting.initial_params(), setting.data(), setting.net
     from saddlescope.tasks import Samples
 
-    grad = jax.jit(lambda s: net.loss_and_gradient(params, s)[1])
+    grad = jax.jit(lambda s: SquaredError().with_gradient(net, params, s)[1])
     single = [Samples(data.x[i : i + 1], data.y[i : i + 1]) for i in range(setting.samples)]
     own = np.stack([ravel_pytree(grad(s))[0] for s in single])
     found = measure((GradientNoise(7),), instant)
@@ -224,15 +225,16 @@ def test_what_is_stored_has_the_time_and_rate_of_the_instant(make, tmp_path):
     """At a cut, the rate is the one that led there."""
     length = {"steps": 10} if make is linear_setting else {"epochs": 10}
     setting = make(schedule=StepDecay(0.5, 5), stop=(), **length)
-    run = train(setting, (Clock(), Parameters()), every(5, 10) | on_cut(), checkpoint=tmp_path / "c.npz")
+    times, each = every_epoch(5, 10) if setting.batch else every(5, 10), setting.steps_per_epoch
+    run = train(setting, (Clock(), Parameters()), times | on_cut(), checkpoint=tmp_path / "c.npz")
     start = setting.optimiser.lr
-    assert run["clock_tick"].values.tolist() == [0, 5, 10]
+    assert run["clock_tick"].values.tolist() == [0, 5 * each, 10 * each]
     np.testing.assert_allclose(run["clock_lr"].values, [start, start, start / 2])
     again = observe_saved(run, Clock())
     np.testing.assert_array_equal(again["clock_tick"], run["clock_tick"])
     np.testing.assert_array_equal(again["clock_lr"], run["clock_lr"])
     last = observe_checkpoint(tmp_path / "c.npz", setting, Clock())
-    assert (last["clock_tick"], last["clock_lr"]) == (10, run["clock_lr"].values[-1])
+    assert (last["clock_tick"], last["clock_lr"]) == (10 * each, run["clock_lr"].values[-1])
 
 
 def test_a_setting_that_cannot_be_rebuilt_is_given():
@@ -274,8 +276,8 @@ def test_a_checkpoint_can_be_read_without_training_on(tmp_path):
         (lambda: MinimaCounts("paper"), "PaperMinima() or ProminentMinima()"),
         (lambda: MinimaCounts(PaperMinima(), precision="half"), "'float32' or 'float64'"),
         (lambda: ChannelPartials()(snapshot(task=ArrayTask(np.ones((30, 2)), X[:30]))[1]), "along one input"),
-        (lambda: every(1.5, 10), "positive whole number of ticks, got 1.5"),
-        (lambda: SaveAt((1.5,)), "whole numbers of ticks"),
+        (lambda: every(1.5, 10), "positive whole number between them, got 1.5"),
+        (lambda: SaveAt((1.5,)), "whole numbers of steps"),
         (lambda: Sharpness(1), "above 1"),
         (lambda: WeightDensity(-1), "positive and finite"),
         (lambda: ProminentMinima(2), "between 0 and 1"),

@@ -14,13 +14,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from by_hand import made, nets, same
-from cases import engine_for, random_feature_setting
+from cases import advance_epochs, engine_for, random_feature_setting
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from saddlescope.engines import Jax
 from saddlescope.engines.fused import kernel
-from saddlescope.engines.fused.engine import run_kernel
+from saddlescope.engines.fused.stepper import run_kernel
 from saddlescope.nets import low_rank
 from saddlescope.observables import Parameters
 from saddlescope.optimisers import GradientDescent
@@ -40,12 +40,12 @@ VARIANTS = [("float64", None), ("float64", 0.0), ("float64", 0.5), ("float32", 0
 def test_bits_do_not_depend_on_where_a_run_is_cut(precision, momentum, pieces):
     setting = moving(precision, momentum)
     whole, engine = (engine_for(setting) for _ in range(2))
-    end, losses = whole.advance(whole.start(), 0, sum(pieces), 0.03)
+    end, losses = advance_epochs(whole, whole.start(), 0, sum(pieces), 0.03)
     state, tick, rows = engine.start(), 0, []
     for n in pieces:
         if n % 2:  # as read from a file
             state, engine = jax.tree.map(jnp.asarray, state), engine_for(setting)
-        state, new = engine.advance(state, tick, n, 0.03)
+        state, new = advance_epochs(engine, state, tick, n, 0.03)
         tick, rows = tick + n, [*rows, new]
     assert np.array_equal(np.concatenate(rows), losses)
     assert same(state, end)
@@ -55,11 +55,11 @@ def test_bits_do_not_depend_on_where_a_run_is_cut(precision, momentum, pieces):
 @given(nets(deepest=2, widest=50) | st.builds(lambda w: (low_rank(1, 1, w), 1, 1), st.integers(1, 50)))
 def test_a_state_is_not_changed_by_what_comes_after(made_net):
     engine = engine_for(made(made_net[0], GradientDescent(0.01, 0.5, 1.0), 2, 5, *made_net[1:], 0))
-    state, _ = engine.advance(engine.start(), 0, 1, 0.01)
+    state, _ = advance_epochs(engine, engine.start(), 0, 1, 0.01)
     kept = jax.tree.map(np.copy, state)
-    first = engine.advance(state, 1, 1, 0.01)
+    first = advance_epochs(engine, state, 1, 1, 0.01)
     assert same(state, kept)
-    assert same(engine.advance(state, 1, 1, 0.01), first)
+    assert same(advance_epochs(engine, state, 1, 1, 0.01), first)
 
 
 @contextmanager
@@ -74,17 +74,17 @@ def interrupted(after):
         return calls[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("saddlescope.engines.fused.engine.run_kernel", run)
+        patch.setattr("saddlescope.engines.fused.stepper.run_kernel", run)
         with pytest.raises(KeyboardInterrupt):
             yield
 
 
 def test_a_call_that_was_interrupted_can_be_repeated():
     engine, other = (engine_for(moving()) for _ in range(2))
-    state, _ = engine.advance(engine.start(), 0, 3, 0.03)
+    state, _ = advance_epochs(engine, engine.start(), 0, 3, 0.03)
     with interrupted(after=0):
-        engine.advance(state, 3, 4, 0.03)
-    assert same(engine.advance(state, 3, 4, 0.03), other.advance(state, 3, 4, 0.03))
+        advance_epochs(engine, state, 3, 4, 0.03)
+    assert same(advance_epochs(engine, state, 3, 4, 0.03), advance_epochs(other, state, 3, 4, 0.03))
 
 
 @pytest.mark.parametrize(("precision", "momentum"), VARIANTS)
@@ -104,19 +104,19 @@ def test_a_resumed_run_gives_the_same_bits(tmp_path, precision, momentum):
 def test_bits_do_not_depend_on_what_runs_beside_or_ran_before():
     setting, stop, beside = moving(), threading.Event(), []
     engine = engine_for(setting)
-    alone = engine.advance(engine.start(), 0, 200, 0.03)
+    alone = advance_epochs(engine, engine.start(), 0, 200, 0.03)
 
     def others():
         other = engine_for(made(low_rank(5, 3, 100), GradientDescent(0.01, 0.5), 3, 30, 1, 1, 1))
         while not stop.is_set():
-            beside.append(other.advance(other.start(), 0, 5, 0.01)[1])
+            beside.append(advance_epochs(other, other.start(), 0, 5, 0.01)[1])
 
     thread = threading.Thread(target=others)
     thread.start()
     try:
         found = []
         while len(beside) < 10 or len(found) < 10:
-            found.append(engine.advance(engine.start(), 0, 200, 0.03))
+            found.append(advance_epochs(engine, engine.start(), 0, 200, 0.03))
     finally:
         stop.set()
         thread.join()
@@ -128,9 +128,9 @@ def test_bits_do_not_depend_on_what_runs_beside_or_ran_before():
 def test_an_engine_forgets_a_run_that_diverged(momentum):
     setting = random_feature_setting(optimiser=GradientDescent(0.01, momentum))
     engine = engine_for(setting)
-    before = engine.advance(engine.start(), 0, 3, 0.01)
-    assert not np.isfinite(engine.advance(engine.start(), 0, 20, 1e6)[1][-1]).any()
-    assert same(engine.advance(engine.start(), 0, 3, 0.01), before)
+    before = advance_epochs(engine, engine.start(), 0, 3, 0.01)
+    assert not np.isfinite(advance_epochs(engine, engine.start(), 0, 20, 1e6)[1][-1]).any()
+    assert same(advance_epochs(engine, engine.start(), 0, 3, 0.01), before)
 
 
 CHILD = """
@@ -139,9 +139,9 @@ sys.path.insert(0, sys.argv[1])
 from cases import random_feature_setting
 from saddlescope.optimisers import GradientDescent
 from saddlescope.training import train
-from saddlescope.engines.fused.kernel import train_epochs
+from saddlescope.engines.fused.kernel import train_steps
 run = train(random_feature_setting(optimiser=GradientDescent(0.02, 0.5, 1.0), precision=sys.argv[2]))
-hits, misses = (sum(n.values()) for n in (train_epochs.stats.cache_hits, train_epochs.stats.cache_misses))
+hits, misses = (sum(n.values()) for n in (train_steps.stats.cache_hits, train_steps.stats.cache_misses))
 print(json.dumps(dict(losses=run["loss"].values.tolist(), hits=hits, misses=misses)))
 """
 
@@ -193,11 +193,11 @@ def test_a_change_in_any_file_or_in_the_registers_is_another_fingerprint(tmp_pat
 
 
 def test_the_fingerprint_is_in_the_key():
-    signature = kernel.train_epochs.signatures[0] if kernel.train_epochs.signatures else ()
+    signature = kernel.train_steps.signatures[0] if kernel.train_steps.signatures else ()
 
     def key(function):
         return function._cache._index_key(signature, function.targetctx.codegen())
 
     one, other = kernel.compiled_with("one"), kernel.compiled_with("other")
     assert key(one) == key(kernel.compiled_with("one")) != key(other)
-    assert key(kernel.train_epochs) == key(kernel.compiled_with(kernel.fingerprint()))
+    assert key(kernel.train_steps) == key(kernel.compiled_with(kernel.fingerprint()))

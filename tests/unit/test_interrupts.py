@@ -126,7 +126,7 @@ def press():
 before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
 threading.Thread(target=press, daemon=True).start()
 try:
-    train(random_feature_setting(epochs=10_000_000), quiet=True)
+    train(random_feature_setting(epochs=10_000_000, stop=(), schedule=None), quiet=True)
 except KeyboardInterrupt:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     print("stopped", STOP.is_set(), before[1] is signal.getsignal(signal.SIGTERM))

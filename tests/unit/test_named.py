@@ -145,7 +145,7 @@ BAD = {
     "huge budget": (["f1_N32_bs4_L1", "--epochs", "9" * 23], "at most 1,000,000,000"),
     "huge factor": (["f200000000_N64_bs8_L1"], "at most 10,000"),
     "huge depth": (["f1_N32_bs4_L900000000"], "at most 10,000"),
-    "huge width": (["f1_N32_bs4_L1", "--width", "9" * 15], "does not fit into memory"),
+    "huge width": (["f1_N32_bs4_L1", "--width", "9" * 15], "but this machine has"),
     "rate beyond float32": (["f1_N32_bs4_L1", "--lr", "1e39"], "must be finite in float32"),
     "out is a file": (["f1_N32_bs4_L1", "--out", __file__], "lies at or below a file"),
     "no depth": (["f1_N32_bs4_L0"], "`depth` must be a positive whole number"),

@@ -156,7 +156,7 @@ def test_a_sweep_file_names_own_parts_only_after_their_import(tmp_path):
     (tmp_path / "parts.py").write_text(PARTS)
     (tmp_path / "a.toml").write_text(SWEEP.replace("NAME", "Mine"))
     with pytest.raises(InvalidInput, match=r"No imported function is called 'wave'.*--import FILE"):
-        read_sweep(tmp_path / "a.toml").surveyed  # noqa: B018
+        read_sweep(tmp_path / "a.toml").names_and_costs  # noqa: B018
     assert "parts" not in sys.modules
     module = own_code.import_own(str(tmp_path / "parts.py"))
     job = read_sweep(tmp_path / "a.toml").job({})

@@ -74,7 +74,7 @@ def test_a_run_that_measured_nothing_is_still_there():
 
 
 def test_names_and_kinds_that_clash_are_refused():
-    with pytest.raises(InvalidInput, match="cannot be called 'loss'"):
+    with pytest.raises(InvalidInput, match="'loss' cannot be an axis name"):
         collect([train(linear_setting(steps=2))], [{"loss": 1}])
     with pytest.raises(InvalidInput, match="count time differently"):
         collect([train(linear_setting(steps=2)), train(minibatch_setting(epochs=2))], [{}, {}])

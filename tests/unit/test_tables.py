@@ -70,7 +70,7 @@ def test_a_row_a_run_holds_axes_and_single_numbers():
         {"error": ("run", [0.1, 0.2]), "curve": (("run", "step"), np.zeros((2, 3))), "setting": ("run", ["{}", "{}"])},
         {"seed": ("run", [0, 1])},
     )
-    table = runs_table(Results(measured, xr.Dataset()))
+    table = runs_table(Results(measured, xr.Dataset(coords={"seed": ("run", [0, 1])})))
     assert list(table.columns) == ["seed", "error"]
     assert [list(row) for row in table.rows] == [[0, 0.1], [1, 0.2]]
 

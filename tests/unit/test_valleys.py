@@ -43,10 +43,10 @@ def test_a_frequency_is_learned_at_its_first_crossing_whatever_noise_does_later(
 
 def test_times_to_escape_and_censoring():
     run = xr.Dataset({"loss": ("epoch", [1.5, 1.45, 1.3, 0.8, 0.05])})
-    found = _escape.digest(run, None)
+    found = _escape.analyse(run, None)
     assert (found["escape_1.4"], found["censored_1.4"]) == (3.0, False)
     assert (found["escape_0.1"], found["censored_0.1"]) == (5.0, False)
-    late = _escape.digest(run.isel(epoch=slice(4)), None)
+    late = _escape.analyse(run.isel(epoch=slice(4)), None)
     assert (late["escape_0.1"], late["censored_0.1"]) == (4.0, True)
 
 

@@ -99,5 +99,6 @@ def observe_checkpoint(path: str | Path, setting: Setting, observe: Observed) ->
     """Observables at the instant at which a checkpoint of this setting was written."""
     stepper = setting.engine.begin(setting)
     state, history = read_instant(path, setting, stepper)
-    lr = history.lrs[-1] if history.lrs else history.lr  # of the last step, as while training
+    ticks = -(-history.step // setting.steps_per_epoch)
+    lr = history.lrs[ticks - 1] if history.lrs else history.lr  # of the last step, as while training
     return observe_at(setting, stepper.params(state), observe, history.step, lr)
