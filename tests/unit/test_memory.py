@@ -15,7 +15,7 @@ from saddlescope.optimisers import Adam, GradientDescent
 from saddlescope.tasks import LinearTeacher
 
 COMMAND = """
-import resource, sys
+import sys
 from saddlescope.cli import main
 try:
     main()
