@@ -252,6 +252,15 @@ CASES = [
 ]  # fmt: skip
 
 
+def sizes_for(net):
+    """Inputs and outputs that this net can read and give."""
+    unit = getattr(net, "unit", None)
+    for tokens in (net, unit):
+        if hasattr(tokens, "dimension"):
+            return (tokens.dimension + 1) * 4, 1
+    return (6, 1) if isinstance(unit, ConvUnit) else (3, 2)
+
+
 def of_kind(kind):
     return [case for case in CASES if isinstance(case, kind)]
 

@@ -21,11 +21,12 @@ from cases import (
     random_feature_setting,
     relu_setting,
     silent_setting,
+    sizes_for,
 )
 
 import saddlescope
 from saddlescope.losses import squared_error
-from saddlescope.nets import Activation, ConvUnit, Net, linear_units
+from saddlescope.nets import Activation, Net, linear_units
 from saddlescope.observables import Observable, Parameters, WidthRule
 from saddlescope.optimisers import Constant, Optimiser, Schedule, StopRule
 from saddlescope.results import Run
@@ -169,15 +170,6 @@ def test_task_keeps_its_word(case):
         assert data.y.shape == (case.size, case.outputs)
     for a, b in zip(jax.tree.leaves(data), jax.tree.leaves(case.data(np.random.default_rng(0))), strict=True):
         np.testing.assert_array_equal(a, b)
-
-
-def sizes_for(net):
-    """Inputs and outputs that this net can read and give."""
-    unit = getattr(net, "unit", None)
-    for tokens in (net, unit):
-        if hasattr(tokens, "dimension"):
-            return (tokens.dimension + 1) * 4, 1
-    return (6, 1) if isinstance(unit, ConvUnit) else (3, 2)
 
 
 @named(of_kind(Net))

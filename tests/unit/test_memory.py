@@ -5,11 +5,11 @@ import sys
 
 import numpy as np
 import pytest
-from cases import CASES, linear_setting, of_kind
+from cases import CASES, linear_setting, of_kind, sizes_for
 
 from saddlescope.engines.memory import refuse_too_large
 from saddlescope.errors import InvalidInput
-from saddlescope.nets import ConvUnit, Net, linear_units
+from saddlescope.nets import Net, linear_units
 from saddlescope.numerics import memory_of_machine
 from saddlescope.optimisers import Adam, GradientDescent
 from saddlescope.tasks import LinearTeacher
@@ -22,14 +22,6 @@ try:
 finally:
     print(int(open('/proc/self/status').read().split('VmHWM:')[1].split()[0]))
 """
-
-
-def sizes_for(net):
-    unit = getattr(net, "unit", None)
-    for tokens in (net, unit):
-        if hasattr(tokens, "dimension"):
-            return (tokens.dimension + 1) * 4, 1
-    return (6, 1) if isinstance(unit, ConvUnit) else (3, 2)
 
 
 @pytest.mark.parametrize("net", of_kind(Net), ids=lambda net: type(net).__name__)

@@ -70,7 +70,3 @@ def entry_of_file(path, key: str) -> Entry:
 def _file_of_key(key: str) -> str:
     paper, _, name = key.partition(".")
     return str(resources.files("saddlescope.papers") / paper / f"{name}.py")
-
-
-def _title_of(key: str) -> str:
-    return entry_of_key(key).title

@@ -22,7 +22,12 @@ def describe_run(key: str, scale: str, axes) -> dict:
     words = ["saddlescope", "run", key, *["--quick"] * (scale == "quick")]
     for name, values in axes.items():
         words += ["--axis", f"{name}={','.join(map(_written, values))}"]
-    return {"command": shlex.join(words), "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")}
+    return {"command": shlex.join(words), "date": now()}
+
+
+def now() -> str:
+    """The time in UTC, as results store it."""
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def _docstring(experiment) -> str:

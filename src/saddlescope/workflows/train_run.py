@@ -6,7 +6,6 @@ import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,6 +35,7 @@ from saddlescope.sweeps import Plan, TrainJob
 from saddlescope.sweeps.analysed import AnalysedJob
 from saddlescope.sweeps.axes import format_point
 from saddlescope.training import SaveAt, log_spaced, log_spaced_epochs, train
+from saddlescope.workflows.describe import now
 from saddlescope.workflows.find import check_axes, find_experiment, one_key, paper_packages
 from saddlescope.workflows.judge import write_contents, write_tables
 from saddlescope.workflows.sweep_file import is_sweep_file, read_sweep, sweep_name
@@ -235,7 +235,7 @@ def _write(folder, one: OneRun, results, summary):
         "cpu_seconds": float(results.measured.cpu_seconds.sum()),
         "trains": True,
         "command": shlex.join(["saddlescope", *sys.argv[1:]]) if "train" in sys.argv else "",
-        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "date": now(),
     }
     save_results(folder / RESULTS, results, **about)
     save_verdicts(folder / VERDICTS, (), **about)
