@@ -35,9 +35,18 @@ def norm_of(arrays):
     return math.sqrt(sum(np.sum(np.float64(v) ** 2) for v in arrays.values()))
 
 
+def cancelling(net, params, x, y, size):
+    """How much longer the gradients of single samples are than that of their batch, squared.
+
+    A norm by products of samples is a sum of terms that much larger than itself.
+    """
+    rows = (slice(i, i + 1) for i in range(len(x)))
+    return (sum(norm_of(loss_and_gradient(net, params, x[i], y[i])[1]) for i in rows) / len(x) / size) ** 2
+
+
 def by_hand(setting, epochs, lr, dtype="float64"):
     """Losses, parameters and velocities after some epochs of plain numpy; the length of the gradients on the way, one
-    number an array; and the nearest kink passed."""
+    number per array; the nearest kink passed; and how much gradients cancelled where they were clipped."""
     data, params = (
         setting.data(),
         {k: v.astype(setting.precision).astype(dtype) for k, v in setting.initial_params().items()},
@@ -45,7 +54,7 @@ def by_hand(setting, epochs, lr, dtype="float64"):
     x, y = (np.asarray(v).astype(setting.precision).astype(dtype) for v in (data.x, data.y))
     momentum, clip = setting.optimiser.momentum or 0.0, setting.optimiser.clip
     v, losses, nearest = {k: 0 * p for k, p in setting.net.trained(params).items()}, [], np.inf
-    lengths = dict.fromkeys(params, 0.0)
+    lengths, cancelled = dict.fromkeys(params, 0.0), 0.0
     for epoch in range(epochs):
         order = setting.permutation(epoch)
         for first in range(0, len(order), setting.batch):
@@ -53,12 +62,14 @@ def by_hand(setting, epochs, lr, dtype="float64"):
             loss, gradient, near = loss_and_gradient(setting.net, params, x[rows], y[rows])
             size = norm_of(gradient)
             scale = clip / size if clip is not None and size > clip else 1.0
+            if scale < 1:
+                cancelled = max(cancelled, cancelling(setting.net, params, x[rows], y[rows], size))
             v = {k: momentum * v[k] + scale * g for k, g in gradient.items()}
             params = params | {k: params[k] - lr * setting.net.rate(k) * d for k, d in v.items()}
             lengths |= {k: lengths[k] + scale * np.linalg.norm(g) for k, g in gradient.items()}
             losses.append(loss)
             nearest = min(nearest, near)
-    return np.reshape(losses, (epochs, -1)), params, v, lengths, nearest
+    return np.reshape(losses, (epochs, -1)), params, v, lengths, nearest, cancelled
 
 
 def made(net, optimiser, batch, samples, inputs, outputs, seed, **more):

@@ -59,7 +59,8 @@ def test_steps_are_those_of_numpy(precision, made_net, batch, rest, epochs, mome
 
     An entry of a gradient is a sum that may cancel, and so may one step and the next: errors are measured by the norm
     of the whole array's gradients, summed over the steps. A velocity is such a sum itself; parameters may differ by
-    their own rounding too. Where float32 cannot do it in numpy either, nothing is asked.
+    their own rounding too. The kernel's norm is a sum of products of samples: where gradients of samples cancel, the
+    clipped step is less exact by as much. Where float32 cannot do it in numpy either, nothing is asked.
     """
     (net, *ends), samples = made_net, batch + round(rest * batch)
     size = norm_of(by_hand(made(net, GradientDescent(1.0), batch, samples, *ends, seed, precision=precision), 1, 0)[3])
@@ -67,10 +68,10 @@ def test_steps_are_those_of_numpy(precision, made_net, batch, rest, epochs, mome
     optimiser = GradientDescent(1.0, momentum, None if clip is None else clip * size)
     setting = made(net, optimiser, batch, samples, *ends, seed, precision=precision)
     lr = 2.0 ** round(math.log2(0.1 / min(size, optimiser.clip or math.inf)))
-    losses, params, velocity, lengths, nearest = by_hand(setting, epochs, lr)
+    losses, params, velocity, lengths, nearest, cancelled = by_hand(setting, epochs, lr)
     eps, tol = EPS[precision], {"float64": 1e-10, "float32": 1e-4}[precision]
     assume(nearest > 50 * eps and losses.max() < 100 * losses[0, 0])
-    rough = by_hand(setting, epochs, lr, precision)[1]
+    rough, tol = by_hand(setting, epochs, lr, precision)[1], tol + eps * cancelled
     engine = engine_for(setting)
     state, found = advance_epochs(engine, engine.start(), 0, epochs, lr)
     assert np.abs(found - losses).max() <= tol * losses.max()
