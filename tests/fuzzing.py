@@ -84,7 +84,7 @@ class Files:
         folder = Folder(root / "sweep")
         name = sorted(folder.names())[0]
         run = RunUnderWay(minibatch_setting(epochs=20), (FullLoss(),), every(5, 20))
-        run.advance()
+        run.take(*run.stepper.advance(*run.next_call()))
         write_checkpoint(root / "checkpoint.npz", run)
         measured = train(linear_setting(steps=50), (FullLoss(),), every(5, 50), quiet=True)
         results = Results(*(collect([d], [{"seed": 0}]) for d in (measured, xr.Dataset())))

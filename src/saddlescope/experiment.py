@@ -15,8 +15,8 @@ from saddlescope.observables.observable import Observable
 from saddlescope.results import Results, collect, split_predicted
 from saddlescope.setting import Setting
 from saddlescope.sweeps import Job, MeasureJob, Plan, PredictJob, TrainJob, filter_points, grid, make_executor, run_plan
-from saddlescope.sweeps.analysed import AnalysedJob, as_jobs
-from saddlescope.sweeps.job import PREDICTED, at
+from saddlescope.sweeps.analysed import AnalysedJob
+from saddlescope.sweeps.job import PREDICTED, as_jobs, at
 from saddlescope.tables import Table
 from saddlescope.theory.prediction import Prediction
 from saddlescope.training.save_at import SaveAt

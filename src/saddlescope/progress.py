@@ -8,6 +8,7 @@ uses Saddlescope as a library; there Ctrl-C is Python's own KeyboardInterrupt.
 import sys
 import threading
 import time
+from contextlib import contextmanager
 
 STOP = threading.Event()  # the command is to end
 LOOPING = threading.Event()  # a loop looks at STOP between two calls: do not raise inside one
@@ -17,6 +18,20 @@ def raise_if_stopped():
     """A safe point: here a stop that was asked for, or lost in a callback, is seen."""
     if STOP.is_set():
         raise KeyboardInterrupt
+
+
+@contextmanager
+def looping():
+    """While the block lasts, a stop is only asked for: the loop calls `raise_if_stopped` between two calls of its
+    engine, where a checkpoint can be written. An exception raised inside a callback of XLA would be lost."""
+    nested = LOOPING.is_set()
+    LOOPING.set()
+    try:
+        yield
+    finally:
+        if not nested:
+            LOOPING.clear()
+    raise_if_stopped()  # asked for in the last call of the engine
 
 
 class Progress:

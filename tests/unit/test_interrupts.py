@@ -11,8 +11,7 @@ import pytest
 from interrupting import COMMANDS, interrupt
 
 from saddlescope.cli import stop
-from saddlescope.progress import LOOPING, STOP, Progress
-from saddlescope.training.interrupt import looping
+from saddlescope.progress import LOOPING, STOP, Progress, looping
 
 pytestmark = pytest.mark.usefixtures("hears_ctrl_c")
 SENTENCE = f"saddlescope: {stop.SENTENCE}\n"

@@ -4,6 +4,7 @@ A whole call is one compiled loop with the number of steps as data, so one compi
 the bits do not depend on where a run was cut.
 """
 
+from functools import partial
 from typing import final
 
 import equinox as eqx
@@ -17,14 +18,14 @@ from saddlescope.optimisers import GradientFlow
 ROWS = 2**20  # sample numbers that one call of minibatches takes along
 
 
-def _descend(net, loss, optimiser, lr, carry, batch):
-    """One step: (params, optimiser's state) on one batch, and the loss before it."""
-    params, memory = carry
+def _step(parts, lr, batch, i, state):
+    """Step i on one batch: (params, the optimiser's memory), and the losses with that before the step."""
+    (net, loss, optimiser), ((params, memory), losses) = parts, state
     value, gradient = loss.with_gradient(net, params, batch)
     trained = net.trained(params)
     direction, memory = optimiser.transform().update(gradient, memory, trained)
     moved = jax.tree.map(lambda p, d, rate: p - lr * _paced(d, rate), trained, direction, net.rates(trained))
-    return (net.merged(params, moved), memory), value
+    return (net.merged(params, moved), memory), losses.at[i].set(value)
 
 
 def _paced(direction, rate):
@@ -32,31 +33,23 @@ def _paced(direction, rate):
 
 
 @eqx.filter_jit
-def _full_batch(net, loss, optimiser, statistics, carry, losses, n, lr):
-    def step(i, state):
-        carry, losses = state
-        carry, value = _descend(net, loss, optimiser, lr, carry, statistics)
-        return carry, losses.at[i].set(value)
-
-    return jax.lax.fori_loop(0, n, step, (carry, losses))
+def _full_batch(parts, statistics, state, n, lr):
+    return jax.lax.fori_loop(0, n, partial(_step, parts, lr, statistics), state)
 
 
 @eqx.filter_jit
-def _minibatch(net, loss, optimiser, data, carry, losses, rows, short, rest, n, lr):
+def _minibatch(parts, data, state, rows, short, rest, n, lr):
     """`rows` holds the sample numbers of every step; of a `short` one, the last of its epoch, only `rest` count."""
 
-    def on(carry, samples):
-        return _descend(net, loss, optimiser, lr, carry, jax.tree.map(lambda a: a[samples], data))
+    def on(samples, i, state):
+        return _step(parts, lr, jax.tree.map(lambda a: a[samples], data), i, state)
 
     def step(i, state):
-        carry, losses = state
         if rest == 0:
-            carry, value = on(carry, rows[i])
-        else:
-            carry, value = jax.lax.cond(short[i], lambda c: on(c, rows[i, :rest]), lambda c: on(c, rows[i]), carry)
-        return carry, losses.at[i].set(value)
+            return on(rows[i], i, state)
+        return jax.lax.cond(short[i], partial(on, rows[i, :rest], i), partial(on, rows[i], i), state)
 
-    return jax.lax.fori_loop(0, n, step, (carry, losses))
+    return jax.lax.fori_loop(0, n, step, state)
 
 
 @final
@@ -92,12 +85,12 @@ class JaxStepper(Stepper):
 
     def advance(self, state, step, n, lr):
         steps, lr = jnp.asarray(n), jnp.asarray(lr, self.setting.precision)  # a Python number would be compiled in
-        parts = self.net, self.loss_of, self.optimiser
+        parts, state = (self.net, self.loss_of, self.optimiser), (state, self.buffer)
         if self.batch is None:
-            state, losses = _full_batch(*parts, self.statistics, state, self.buffer, steps, lr)
+            state, losses = _full_batch(parts, self.statistics, state, steps, lr)
         else:
             rows, short = self.rows(step, n)
-            state, losses = _minibatch(*parts, self.data, state, self.buffer, rows, short, self.rest, steps, lr)
+            state, losses = _minibatch(parts, self.data, state, rows, short, self.rest, steps, lr)
         return state, np.asarray(losses[:n], float)
 
     def rows(self, step, n):

@@ -3,7 +3,7 @@
 import inspect
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,8 +13,7 @@ from saddlescope.errors import require
 from saddlescope.numerics import VERSION, reproducible
 from saddlescope.results import Run, named
 from saddlescope.serialization.to_json import code_identity, content_hash
-from saddlescope.setting import Setting
-from saddlescope.sweeps.job import Job, TrainJob, said_of
+from saddlescope.sweeps.job import Job, TrainJob, as_jobs, said_of
 from saddlescope.theory.prediction import Prediction
 
 FACTS = ("status", "setting", "hash", "engine")
@@ -67,10 +66,10 @@ class AnalysedJob(Job):
     def run(self, checkpoint):
         jobs = dict(self.runs)
         files = _checkpoints(checkpoint)
-        runs = {name: Run(job.trained(next(files), len(jobs) > 1)) for name, job in jobs.items()}
+        runs = {name: Run(job.run(next(files), len(jobs) > 1)) for name, job in jobs.items()}
         if self.follow is not None:
             more = as_jobs(self.follow(*_shown(runs, jobs), **self.asked_of(self.follow)), TrainJob)
-            runs |= {name: Run(job.trained(next(files), True)) for name, job in more.items()}
+            runs |= {name: Run(job.run(next(files), True)) for name, job in more.items()}
             jobs |= more
         start = time.process_time()
         found = self.analyse(*_shown(runs, jobs), **self.asked_of(self.analyse))
@@ -90,12 +89,6 @@ class AnalysedJob(Job):
             not both,
             f"{', '.join(map(repr, both))}: both an axis and a value that `analyse` returns. Rename one of them.",
         )
-
-
-def as_jobs(made, job: Callable[[Setting], TrainJob]) -> dict[str, TrainJob]:
-    """What `setting` or `follow` gave, as jobs by name: a setting, a job, or several by name."""
-    several = made if isinstance(made, Mapping) else {"": made}
-    return {str(name): value if isinstance(value, TrainJob) else job(value) for name, value in several.items()}
 
 
 def _shown(runs, jobs):

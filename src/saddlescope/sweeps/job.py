@@ -4,28 +4,32 @@ A job's name is its identity: the hash of what determines its numbers, what is k
 arithmetic. Same name, same bits.
 """
 
+import json
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import jax
+import numpy as np
 import xarray as xr
 
 from saddlescope.errors import InvalidInput, reason_of, require
+from saddlescope.nets import Net
 from saddlescope.numerics import VERSION, reproducible
 from saddlescope.observables.observable import Observable
 from saddlescope.results import named
 from saddlescope.serialization.to_json import code_identity, content_hash, storable
 from saddlescope.setting import Setting
 from saddlescope.sweeps.axes import format_point
-from saddlescope.sweeps.cost import work
 from saddlescope.theory.prediction import Prediction
 from saddlescope.training import SaveAt, train
-from saddlescope.training.checkpoint import record_form
+from saddlescope.training.save_at import record_form
 
 ALONE = SaveAt()  # the end and nothing else
 PREDICTED = "predicted."  # before the names of what a conditional prediction says of a run
+_counted: dict[str, int] = {}
 
 
 class Job(ABC):
@@ -71,15 +75,15 @@ class TrainJob(Job):
 
     @property
     def work(self) -> float:
-        return work(self.setting)
+        """Multiplications of the whole budget, about: nobody knows when a stop rule will end a run."""
+        setting, task = self.setting, self.setting.task
+        moments = setting.batch is None and setting.train_on_moments and setting.loss.uses_moments(setting.net)
+        seen = task.inputs if moments else (setting.batch or task.size or 1)
+        weights = _weights(setting.net, task.inputs, task.outputs)
+        return setting.budget * setting.engine.cost_per_step(seen, weights)
 
-    def run(self, checkpoint):
-        run = self.trained(checkpoint)
-        return run.assign(said_of(run, self.setting, self.predict))
-
-    def trained(self, checkpoint, keep_last: bool = False) -> xr.Dataset:
-        """The run alone."""
-        return train(
+    def run(self, checkpoint, keep_last: bool = False):
+        run = train(
             self.setting,
             self.observe,
             self.save_at,
@@ -88,11 +92,24 @@ class TrainJob(Job):
             per_step=self.per_step,
             quiet=True,
         )
+        return run.assign(said_of(run, self.setting, self.predict))
 
     def check_storable(self):
         require(
             storable(self.setting.to_json()), "A setting with a lambda runs but cannot be stored: name the function."
         )
+
+
+def _weights(net: Net, inputs: int, outputs: int) -> int:
+    key = json.dumps([net.json_values(), inputs, outputs])  # comparing nets takes longer than comparing their forms
+    if key not in _counted:
+        _counted[key] = net.parameter_count(inputs, outputs) or _drawn_count(net, inputs, outputs)
+    return _counted[key]
+
+
+def _drawn_count(net, inputs, outputs):
+    params = net.init(np.random.default_rng(0), inputs, outputs)
+    return sum(int(np.size(v)) for v in jax.tree.leaves(params))
 
 
 def said_of(run: xr.Dataset, setting: Setting, predictions) -> dict:
@@ -163,6 +180,12 @@ class MeasureJob(Job):
         start = time.process_time()
         found = at(self.function, **dict(self.point))
         return named({**found, "cpu_seconds": time.process_time() - start})
+
+
+def as_jobs(made, job: Callable[[Setting], TrainJob]) -> dict[str, TrainJob]:
+    """What `setting` or `follow` gave, as jobs by name: a setting, a job, or several by name."""
+    several = made if isinstance(made, Mapping) else {"": made}
+    return {str(name): value if isinstance(value, TrainJob) else job(value) for name, value in several.items()}
 
 
 def at(function, **point):

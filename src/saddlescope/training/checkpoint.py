@@ -1,7 +1,6 @@
 """Checkpoints: the engine's state and the history in one checked file, bound to the setting's hash."""
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 import jax
@@ -11,16 +10,12 @@ from saddlescope import numerics
 from saddlescope.errors import InvalidInput, require
 from saddlescope.storage.checked_npz import BROKEN, Damaged, read_checked, write_checked
 from saddlescope.training.history import History
+from saddlescope.training.save_at import record_form
 
 
 class DamagedCheckpoint(InvalidInput):
     def __init__(self, path, why):
         super().__init__(f"The checkpoint {path} is damaged ({why}); delete it to start again.")
-
-
-def record_form(observe, save_at, per_step=False):
-    """What is kept of a run besides its losses, as plain JSON values."""
-    return [[o.json_values() for o in observe], asdict(save_at), per_step]
 
 
 def _identity(run):

@@ -8,11 +8,10 @@ import xarray as xr
 from saddlescope.errors import require, require_kind
 from saddlescope.numerics import reproducible
 from saddlescope.observables.observable import Observable
-from saddlescope.progress import Progress
+from saddlescope.progress import Progress, looping, raise_if_stopped
 from saddlescope.serialization.to_json import storable
 from saddlescope.setting import Setting
 from saddlescope.training.checkpoint import read_checkpoint, write_checkpoint
-from saddlescope.training.interrupt import looping, raise_if_stopped
 from saddlescope.training.running import RunUnderWay
 from saddlescope.training.save_at import SaveAt
 
@@ -53,15 +52,11 @@ def train(
     if checkpoint is not None:
         require(storable(setting.to_json()), "A setting with a lambda runs but is not stored: name it.")
         run.state, run.history = read_checkpoint(checkpoint, run) or (run.state, run.history)
-    _advance_to_the_end(run, checkpoint, keep_last, quiet)
-    return run.dataset()
-
-
-def _advance_to_the_end(run, checkpoint, keep_last, quiet):
     written = time.monotonic()
     try:
-        with looping(), Progress("step", run.setting.budget, quiet) as bar:
-            while run.advance():
+        with looping(), Progress("step", setting.budget, quiet) as bar:
+            while not run.over:
+                run.take(*run.stepper.advance(*run.next_call()))
                 raise_if_stopped()
                 bar(run.history.step, run.line())
                 if checkpoint is not None and time.monotonic() - written > CHECKPOINT_SECONDS:
@@ -70,6 +65,7 @@ def _advance_to_the_end(run, checkpoint, keep_last, quiet):
     finally:  # done, or stopped by Ctrl-C: either way the run can go on from here
         if checkpoint is not None and run.consistent and (keep_last or not run.over):
             write_checkpoint(checkpoint, run)
+    return run.dataset()
 
 
 def _check_kinds(setting, observe, save_at):

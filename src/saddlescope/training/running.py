@@ -2,22 +2,30 @@
 
 import time
 from bisect import bisect_right
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
+from saddlescope.engines.engine import cast
 from saddlescope.errors import require
 from saddlescope.numerics import VERSION
 from saddlescope.observables.observable import Snapshot, measure
+from saddlescope.tasks.task import Samples
 from saddlescope.training.history import History
-from saddlescope.training.saved import held_out_for
 
 CALL_SECONDS = 0.25  # aim of one engine call, so that progress, checkpoints and stops come often
 RESERVED = (
     "loss", "learning_rate", "step_loss", "status", "setting", "hash", "engine", "cpu_seconds", "wall_seconds",
     "aliased",
 )  # fmt: skip
+
+
+def held_out_for(setting, observe) -> Samples | None:
+    """The samples that are not trained on, in the precision of the run, where an observable asks for them."""
+    found = setting.held_out() if any(o.uses_held_out for o in observe) else None
+    return None if found is None else cast(found, setting.precision)
 
 
 class RunUnderWay:
@@ -66,25 +74,26 @@ class RunUnderWay:
         """Epochs that are finished (full batch: steps)."""
         return self.history.step // self.each
 
-    def advance(self) -> bool:
-        """Do the next call of the engine; whether there is more to do."""
+    def next_call(self) -> tuple[Any, int, int, float]:
+        """What the engine is asked for next: from which state and step, how many steps, at which learning rate."""
         h = self.history
-        if self.over:
-            return False
-        wall, cpu = time.perf_counter(), time.process_time()
+        self.began = time.perf_counter(), time.process_time()
         if h.step == 0 and self.due[:1] == [0] and not h.saved_steps:
             self.consistent = False
             self.save("time")
             self.consistent = True
-        state, losses = self.stepper.advance(self.state, h.step, self.steps_ahead(), h.lr)
+        return self.state, h.step, self.steps_ahead(), h.lr
+
+    def take(self, state, losses):
+        """Keep what the engine gave, and decide what it means."""
         self.consistent, self.state = False, state
+        wall, cpu = self.began
         short = time.perf_counter() - wall < CALL_SECONDS
         self.call = min(self.stepper.max_steps, max(1, self.call * 2 if short else self.call // 2))
-        self.take(losses)
-        h.wall_seconds += time.perf_counter() - wall
-        h.cpu_seconds += time.process_time() - cpu
+        self._keep(losses)
+        self.history.wall_seconds += time.perf_counter() - wall
+        self.history.cpu_seconds += time.process_time() - cpu
         self.consistent = True
-        return not self.over
 
     def steps_ahead(self) -> int:
         """As far as nothing has to be read, decided or stopped."""
@@ -108,7 +117,7 @@ class RunUnderWay:
     def budget(self) -> int:
         return self.setting.budget
 
-    def take(self, losses):
+    def _keep(self, losses):
         """Keep the losses up to the first that is not finite; then decide what they mean."""
         h = self.history
         h.step += len(losses)

@@ -4,7 +4,7 @@
 diverges: then there is nothing to read.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -102,3 +102,8 @@ def _every(k, end):
 def _log_spaced(n, end):
     require(n > 1 and end > 0, f"Log-spaced times need two or more and a positive end, got {n} and {end}.")
     return (0, *(int(t) for t in np.unique(np.geomspace(1, end, n).round())))
+
+
+def record_form(observe, save_at, per_step=False):
+    """What is kept of a run besides its losses, as plain JSON values."""
+    return [[o.json_values() for o in observe], asdict(save_at), per_step]

@@ -15,17 +15,11 @@ from saddlescope.numerics import reproducible
 from saddlescope.observables.observable import Observable, Snapshot, measure
 from saddlescope.serialization.part import with_traced_floats
 from saddlescope.setting import Setting
-from saddlescope.tasks.task import Samples
 from saddlescope.training.checkpoint import read_instant
 from saddlescope.training.history import labelled
+from saddlescope.training.running import held_out_for
 
 Observed = Observable | tuple[Observable, ...]
-
-
-def held_out_for(setting: Setting, observe) -> Samples | None:
-    """The samples that are not trained on, in the precision of the run, where an observable asks for them."""
-    found = setting.held_out() if any(o.uses_held_out for o in observe) else None
-    return None if found is None else cast(found, setting.precision)
 
 
 def _snapshot_at(setting: Setting, params, observe, step: int, lr: float) -> Snapshot:

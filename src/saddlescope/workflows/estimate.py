@@ -1,11 +1,13 @@
 """What a sweep will cost, before it is run."""
 
 import os
+import time
 
+from saddlescope.numerics import reproducible
 from saddlescope.sweeps import Folder, Plan, TrainJob
 from saddlescope.sweeps.axes import format_point
-from saddlescope.sweeps.cost import seconds_for
 from saddlescope.sweeps.progress import duration
+from saddlescope.training.running import RunUnderWay
 
 
 def estimate_cost(plan: Plan, folder, workers: int) -> str:
@@ -24,11 +26,11 @@ def _cost_lines(plan: Plan, rest: list[tuple[float, dict]], workers: int) -> lis
     """`rest` is the cost and the point of each run to do, the cheapest first."""
     # A cheap, a middling and the dearest run: seconds per unit of work differ with the size of a net.
     sample = [plan.job(rest[i][1]) for i in sorted({len(rest) // 8, len(rest) // 2, len(rest) - 1})]
-    trained = [(job.setting, job.observe, job.save_at) for job in sample if isinstance(job, TrainJob)]
+    trained = [job for job in sample if isinstance(job, TrainJob)]
     if not trained:
         return ["  these runs train nothing, so that their cost is not known beforehand"]
     units = sum(w for w, _ in rest)
-    seconds = units * seconds_for(trained)
+    seconds = units * _seconds_per_unit(trained)
     longest = duration(rest[-1][0] / units * seconds)
     return [
         f"  CPU time: at most {duration(seconds)}, if every run goes to the end of its budget;",
@@ -36,3 +38,18 @@ def _cost_lines(plan: Plan, rest: list[tuple[float, dict]], workers: int) -> lis
         f"Calibrated on {len(trained)} of the runs.",
         f"  the longest run: at most {longest}, at {format_point(rest[-1][1])}",
     ]
+
+
+@reproducible()
+def _seconds_per_unit(jobs: list[TrainJob], limit: float = 1.0) -> float:
+    """CPU seconds per unit of work, from the first moments of some runs."""
+    spent = done = 0.0
+    for job in jobs:
+        for time_limit in (0.0, limit):  # the first call compiles and does not count
+            run, start = RunUnderWay(job.setting, job.observe, job.save_at), time.process_time()
+            run.take(*run.stepper.advance(*run.next_call()))
+            while not run.over and time.process_time() - start < time_limit:
+                run.take(*run.stepper.advance(*run.next_call()))
+        spent += time.process_time() - start
+        done += job.work * run.history.step / job.setting.budget
+    return spent / done
