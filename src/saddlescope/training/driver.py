@@ -68,6 +68,16 @@ def train(
     return run.dataset()
 
 
+@reproducible()
+def time_first_steps(setting: Setting, observe: tuple[Observable, ...], save_at: SaveAt) -> tuple[float, int]:
+    """CPU seconds of the first steps of a run, about a second of them, and their number."""
+    for limit in (0.0, 1.0):  # the first time compiles
+        run, start = RunUnderWay(setting, observe, save_at), time.process_time()
+        while not run.over and (run.history.step == 0 or time.process_time() - start < limit):
+            run.take(*run.stepper.advance(*run.next_call()))
+    return time.process_time() - start, run.history.step
+
+
 def _check_kinds(setting, observe, save_at):
     given = {"setting": (setting, Setting), "save_at": (save_at, SaveAt)}
     given |= {f"observe[{i}]": (o, Observable) for i, o in enumerate(observe)}

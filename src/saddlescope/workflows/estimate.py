@@ -1,13 +1,11 @@
 """What a sweep will cost, before it is run."""
 
 import os
-import time
 
-from saddlescope.numerics import reproducible
 from saddlescope.sweeps import Folder, Plan, TrainJob
 from saddlescope.sweeps.axes import format_point
 from saddlescope.sweeps.progress import duration
-from saddlescope.training.running import RunUnderWay
+from saddlescope.training.driver import time_first_steps
 
 
 def estimate_cost(plan: Plan, folder, workers: int) -> str:
@@ -40,16 +38,11 @@ def _cost_lines(plan: Plan, rest: list[tuple[float, dict]], workers: int) -> lis
     ]
 
 
-@reproducible()
-def _seconds_per_unit(jobs: list[TrainJob], limit: float = 1.0) -> float:
+def _seconds_per_unit(jobs: list[TrainJob]) -> float:
     """CPU seconds per unit of work, from the first moments of some runs."""
     spent = done = 0.0
     for job in jobs:
-        for time_limit in (0.0, limit):  # the first call compiles and does not count
-            run, start = RunUnderWay(job.setting, job.observe, job.save_at), time.process_time()
-            run.take(*run.stepper.advance(*run.next_call()))
-            while not run.over and time.process_time() - start < time_limit:
-                run.take(*run.stepper.advance(*run.next_call()))
-        spent += time.process_time() - start
-        done += job.work * run.history.step / job.setting.budget
+        seconds, steps = time_first_steps(job.setting, job.observe, job.save_at)
+        spent += seconds
+        done += job.work * steps / job.setting.budget
     return spent / done

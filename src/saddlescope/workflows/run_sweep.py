@@ -64,9 +64,9 @@ def run_sweep(
     """
     check_axes(plan)
     check_storable(plan)
-    _check_observables(plan)
     _check_different(plan)
     make_folder(folder)
+    _check_observables(plan)  # last: it may compile a kernel
     place = Folder(os.path.abspath(folder))  # workers may start elsewhere
     with processes(min(workers, len(plan.points))) if cluster is None else cluster_executor(cluster) as executor:
         options = {"only_failed": only_failed, "max_failures": max_failures, "quiet": quiet}
