@@ -89,7 +89,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Units embedded in several layers at once",
+    title="Widening several layers at once keeps a fixed point",
     source="Corollary 2, F.4",
     measure=measure,
     full=dict(kind=WAYS, seed=range(10)),

@@ -60,7 +60,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Where one unit suffices there is no saddle on the way",
+    title="Nets for which one unit is enough drop only once",
     source="Section 7, App. A.1",
     setting=setting,
     full=dict(case=CASES, seed=range(5), samples=(8192,)),

@@ -149,7 +149,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="The largest start grows away from the rest",
+    title="Growth of v̇ = v^p: the largest initial unit dominates",
     source="Eq. 15, 16; Section 5.2",
     setting=setting,
     full=dict(p=(1, 2, 3, 4), seed=range(50)),

@@ -88,7 +88,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="The saddle gives the rate of escape",
+    title="Rate of escape from a plateau, predicted from its saddle",
     source="a prediction of ours, on Section 5",
     setting=setting,
     full=dict(panel=NAMES, seed=range(5)),

@@ -56,7 +56,7 @@ HEADS = (
     "and at the end two heads may share a direction, or a small one be left over."
 )
 experiment = Experiment(
-    title="One unit, then two, in six architectures",
+    title="Six architectures first learn a solution of one unit, then one of two",
     source="Fig. 1 B–G",
     setting=setting,
     full=dict(panel=NAMES, seed=range(20)),

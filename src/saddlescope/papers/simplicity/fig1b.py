@@ -71,7 +71,7 @@ def draw(results):
 
 COMMUTE = {"target": "identity", "data": "population"}
 experiment = Experiment(
-    title="Two directions, two drops",
+    title="A linear net learns one direction, waits, then learns the next",
     source="Fig. 1B",
     setting=setting,
     full=dict(target=TARGETS, data=("population", "draw"), seed=range(20)),

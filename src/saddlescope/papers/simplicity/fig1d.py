@@ -37,7 +37,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Two points, two rays, two drops",
+    title="A ReLU net learns two data points one after the other",
     source="Fig. 1D",
     setting=setting,
     full=dict(seed=range(20)),

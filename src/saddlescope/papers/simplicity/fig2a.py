@@ -96,7 +96,7 @@ def draw(results):
 
 LINEAR, ATTENTION = {"net": "linear"}, {"net": "attention"}
 experiment = Experiment(
-    title="More units: little in linear nets, shorter plateaus in attention",
+    title="Effect of width on the plateaus of linear nets, attention and quadratic nets",
     source="Fig. 2A",
     setting=setting,
     full=dict(

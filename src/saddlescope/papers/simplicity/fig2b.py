@@ -60,7 +60,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Singular values closer together shorten the plateaus",
+    title="Singular values that are closer together shorten the plateaus",
     source="Fig. 2B",
     setting=setting,
     full=dict(net=("linear", "attention"), kappa=KAPPAS, seed=range(10), samples=(8192,)),

@@ -130,7 +130,7 @@ def claims_of(spread):
 
 
 experiment = Experiment(
-    title="Near a manifold, away from saddles",
+    title="Loss curves from large initial weights of low rank",
     source="Fig. 2C",
     setting=setting,
     full=dict(spread=SPREADS, rank=range(4), seed=range(10)),

@@ -153,7 +153,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Two kinds of digits, one direction after the other",
+    title="Pairs of MNIST digits: loss drops and singular values of the first layer",
     source="Fig. 3",
     setting=setting,
     observe=(LossOnFirst(1000), TopSingularValues(3)),

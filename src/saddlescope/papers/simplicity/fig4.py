@@ -129,7 +129,7 @@ def only(*panels):
 
 
 experiment = Experiment(
-    title="Other activations, by their order at zero",
+    title="Learning curves of seven activations, by the order of their first Taylor term",
     source="Fig. 4 B–H",
     setting=setting,
     full=dict(panel=NAMES, seed=range(5), samples=(8192,), faster=(False,)),

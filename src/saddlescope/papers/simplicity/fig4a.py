@@ -47,7 +47,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Softmax attention, scaled down",
+    title="Softmax attention waits on a plateau and then drops (scaled down)",
     source="Fig. 4A",
     setting=setting,
     full=dict(seed=range(5), samples=(512,), steps=(20_000,)),

@@ -155,7 +155,7 @@ CLOSER = {
     "F": "Nearer: one unit holds a median of 99.6 % on the plateau, but in some runs units still grow together.",
 }
 experiment = Experiment(
-    title="Deep nets: one effective unit, then two",
+    title="Deep nets: drops of the loss and effective units in the first layer",
     source="Fig. 5",
     setting=setting,
     full=dict(panel=NAMES, seed=range(20), samples=(SAMPLES,), smaller=(1, SMALLER)),

@@ -161,7 +161,7 @@ def draw(results):
 LINEAR, RELU = {"units": "linear"}, {"units": "relu"}
 ONE_GROWS = "Two skipped layers stay as they began. A single one grows with the others, to a third of the first layer."
 experiment = Experiment(
-    title="Nets that skip more layers learn faster",
+    title="Four-layer nets with longer skip connections learn faster",
     source="Fig. 6",
     setting=setting,
     full=dict(units=ACTIVATIONS, net=NETS, seed=range(5)),

@@ -80,7 +80,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Descent tends to the flow, at first order",
+    title="Gap between gradient descent and gradient flow, by learning rate",
     source="Section 2",
     setting=setting,
     analyse=analyse,

@@ -148,7 +148,7 @@ def draw(results):
 
 SQUARE = {"inputs": OUTPUTS}
 experiment = Experiment(
-    title="All fixed points of a linear net",
+    title="Fixed points of a linear net: the listed ones and those found by search",
     source="Lemma 6, Remark 2",
     measure=measure,
     full=dict(inputs=(3, 5), seed=range(10), starts=(STARTS,)),

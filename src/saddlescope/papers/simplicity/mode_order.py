@@ -82,7 +82,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="The order of modes: by s, not by what they explain",
+    title="Modes are learned by singular value, not by explained variance",
     source="a prediction of ours, on Lemma 6",
     setting=setting,
     full=dict(seed=range(50)),

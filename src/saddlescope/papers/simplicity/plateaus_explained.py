@@ -233,7 +233,7 @@ VISITED = (
     ("heads and quadratic units (F, G)", "Eq. 5", STEEP, SHORT),
 )  # fmt: skip
 experiment = Experiment(
-    title="Every plateau explained: which saddle, how near, until when",
+    title="Each plateau: its nearest saddle, its level and when it ends",
     source="Sections 3–5; predictions of ours",
     setting=setting,
     full=dict(panel=ALL, seed=range(10)),

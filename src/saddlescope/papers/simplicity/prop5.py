@@ -159,7 +159,7 @@ def draw(results):
 
 BOTH = {"signs": "both"}
 experiment = Experiment(
-    title="One unit explodes, the others stay small",
+    title="Quadratic units: one unit blows up while the others stay small",
     source="Proposition 5",
     measure=measure,
     full=dict(dimension=(2, 3, 5), signs=("both", "one", "tied"), seed=range(10)),

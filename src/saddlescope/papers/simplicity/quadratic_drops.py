@@ -73,7 +73,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Drops of a quadratic net from an integral",
+    title="Steps of both drops of a quadratic net, predicted from an integral",
     source="a prediction of ours, on Proposition 5",
     setting=setting,
     full=dict(seed=range(20), scale=SCALES),

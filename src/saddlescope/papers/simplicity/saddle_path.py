@@ -124,7 +124,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="From saddle to saddle by breaking one constraint",
+    title="Breaking one constraint leads from a saddle to a fixed point of one more unit",
     source="Section 4",
     setting=setting,
     observe=(Parameters(),),

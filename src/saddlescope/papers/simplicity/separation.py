@@ -137,7 +137,7 @@ CUT = (
     ("Nor can those of ReLU nets (D, E).", ("1D", "1E"), "A ray may be held by few units: at times ten are enough."),
 )
 experiment = Experiment(
-    title="Directions or units take turns, by the order of φ",
+    title="Whether directions or single units are learned in turn, by the order of φ",
     source="Section 5, Section 7, App. C",
     setting=setting,
     full=dict(panel=(*TWO, *DEEP), seed=range(10)),

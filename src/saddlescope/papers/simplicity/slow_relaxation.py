@@ -86,7 +86,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="A plateau that sits at no level of Lemma 6",
+    title="A plateau whose loss is not that of any fixed point (Lemma 6)",
     source="Lemma 6; ours",
     setting=setting,
     full=dict(scale=SCALES, seed=range(10)),

@@ -170,7 +170,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="What governs the plateaus on pairs of digits",
+    title="Singular values of MNIST digit pairs and growth rates on the plateaus",
     source="Table 1",
     setting=setting,
     observe=(TopSingularValues(), Parameters(("v",))),

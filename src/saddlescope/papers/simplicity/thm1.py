@@ -96,7 +96,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="A narrow net's fixed point in a wider net",
+    title="Four ways to embed a narrow net's fixed point in a wider net",
     source="Theorem 1",
     measure=measure,
     full=dict(unit=UNITS, kind=KINDS, seed=range(20)),

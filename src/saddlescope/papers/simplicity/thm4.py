@@ -125,7 +125,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="The top directions grow first",
+    title="Near zero, weights of a linear net grow along the top directions first",
     source="Theorem 4",
     setting=setting,
     full=dict(values=VALUES, what=SMALL, seed=range(20)),

@@ -89,7 +89,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Clipping and the median",
+    title="Gradient clipping and why failed batch-1 runs end at the target's median",
     source="a question of ours, on App. C.5",
     setting=setting,
     full=dict(clip=CLIPS, factor=(2, 3), bs=(1, 4, 16), seed=range(5), width=(1024,)),

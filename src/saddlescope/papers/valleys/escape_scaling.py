@@ -99,7 +99,7 @@ def tables(results):
 
 
 experiment = Experiment(
-    title="How the escape from the first plateau scales",
+    title="Time to leave the first plateau, with and without gradient clipping",
     source="a question of ours, beside Fig. 6",
     setting=setting,
     full=dict(clip=CLIPS, lr=RATES, bs=BATCHES, seed=range(5), width=(1024,)),

@@ -107,7 +107,7 @@ NOISE = (
     "than the order of the batches does"
 )
 experiment = Experiment(
-    title="Loss and fit around learning-rate cuts",
+    title="Loss and fitted curve around learning-rate cuts",
     source="Fig. 1",
     setting=setting,
     full=dict(L=(2, 3), seed=range(5), width=(WIDE,)),

@@ -44,7 +44,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Adam's loss curves of four settings",
+    title="Adam: spikes in the loss curves of four settings",
     source="Fig. 10",
     setting=setting,
     full=dict(name=NAMES, seed=range(5), lr=(1e-4,), width=(1024,), budget=(10_000,)),

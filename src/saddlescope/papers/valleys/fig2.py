@@ -86,7 +86,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Channel partials before and after learning-rate cuts",
+    title="Channel outputs before and after learning-rate cuts",
     source="Fig. 2",
     setting=setting,
     full=dict(seed=range(5), width=(WIDE,)),

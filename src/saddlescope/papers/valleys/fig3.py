@@ -106,7 +106,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Log-ratios of channels over training",
+    title="Log-ratios of channel sizes over training",
     source="Fig. 3",
     setting=setting,
     full=dict(seed=range(5), width=(1024,), samples=(5000,)),

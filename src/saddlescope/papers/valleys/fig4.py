@@ -65,7 +65,7 @@ def draw(results):
 
 SCATTER = "the means over draws do so, but a rank correlation over seven layers of one draw scatters"
 experiment = Experiment(
-    title="Oscillation across layers, trained and untrained",
+    title="Minima per channel by layer, trained and untrained",
     source="Fig. 4, App. C.10",
     setting=setting,
     full=dict(precision=("float32", "float64"), seed=range(5), epochs=(3000,), L=(6,)),

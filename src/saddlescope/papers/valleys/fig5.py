@@ -76,7 +76,7 @@ def more_symmetric_than_at_first(results):
 
 
 experiment = Experiment(
-    title="Symmetry of channels: low-rank, all maps trained, true MLP",
+    title="Symmetry of channels: low-rank net, all maps trained, full-rank MLP",
     source="Fig. 5",
     setting=setting,
     full=dict(net=WORDS, seed=range(5), f1=(36,), width=(1024,), samples=(4000,), epochs=(1500, 3000)),

@@ -106,7 +106,7 @@ FLATTER = (
     "for batches 1 and 2, and the flatter the larger the batch"
 )
 experiment = Experiment(
-    title="How quickly the first plateau is left",
+    title="Time to leave the first plateau, by learning rate and batch size",
     source="Fig. 6, App. C.7",
     setting=setting,
     full=dict(lr=RATES, bs=BATCHES, seed=range(3), width=(1024,)),

@@ -43,7 +43,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Channel partials at depth 2, before and after training",
+    title="Channel outputs at depth 2, before and after training",
     source="Fig. 7",
     setting=setting,
     full=dict(seed=range(5), width=(WIDE,)),

@@ -120,7 +120,7 @@ def draw(results):
 ALIKE = "seeds differ more than the two rates do"
 CROSSES = "log-ratios at one point jump whenever a channel crosses zero: they move much at once and little after"
 experiment = Experiment(
-    title="Log-ratio trajectories at two learning rates",
+    title="Trajectories of log-ratios at two learning rates",
     source="Fig. 8, App. C.7",
     setting=setting,
     full=dict(lr=(FAST, SLOW), seed=range(5), width=(1024,)),

@@ -75,7 +75,7 @@ def draw(results):
 
 UPWARDS = "the loss lies near a floor and jumps up from it, in float64 and at a third of the rate as well"
 experiment = Experiment(
-    title="Adam's spikes, and whether they are valleys",
+    title="Adam: spikes in the loss, with two controls",
     source="Fig. 9, App. D",
     setting=setting,
     full=dict(control=CONTROLS, seed=range(5), lr=(1e-4,), width=(1024,), budget=(adam.EPOCHS,)),

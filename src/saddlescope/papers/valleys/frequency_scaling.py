@@ -95,7 +95,7 @@ def draw(results):
 
 SHALLOW = {"L": DEPTHS}
 experiment = Experiment(
-    title="How high a frequency, how deep a net",
+    title="Test error by target frequency and depth",
     source="App. C.8",
     setting=setting,
     full=dict(m=(*LOW, HIGH, 5), L=(*DEPTHS, DEEP), seed=range(5), width=(777,), budget=(4000,)),

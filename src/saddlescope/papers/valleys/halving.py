@@ -82,7 +82,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Halving on stagnation: cuts, stops and a divergence",
+    title="Learning rate halved on stagnation: cuts, early stops and one divergence",
     source="training protocol",
     setting=setting,
     full=dict(lr=(STEADY, WILD), seed=range(10)),

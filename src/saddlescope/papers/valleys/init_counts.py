@@ -93,7 +93,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Under which initialisation as many runs work as the paper counts",
+    title="Number of runs that work under four initialisations, and the paper's counts",
     source="App. A.1, C.1, C.5",
     setting=setting,
     full=dict(init=INITS, factor=(1, 2), base=base.BASES, bs=base.BATCHES, L=range(1, 5), seed=range(5)),

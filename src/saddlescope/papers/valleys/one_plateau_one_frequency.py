@@ -132,7 +132,7 @@ FIRST = (
     "second, in three of five seeds); the later drops come at cuts of the rate"
 )
 experiment = Experiment(
-    title="One plateau, one frequency?",
+    title="Drops of the loss and the epochs at which each frequency is learned",
     source="Abstract (3), Sec. 1 (iii)",
     setting=setting,
     full=dict(factor=(2, 3, 4), seed=range(5), width=(1024,), early=(600,)),

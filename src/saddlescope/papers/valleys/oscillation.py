@@ -95,7 +95,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Spikes by layer: the 2ℓ conjecture",
+    title="Oscillations per channel by layer, against the conjecture of 2ℓ",
     source="App. C.10, Section 3",
     setting=setting,
     full=dict(L=DEPTHS, seed=range(5), epochs=(3000,)),

@@ -84,7 +84,7 @@ def numbers(*make):
 
 
 experiment = Experiment(
-    title="The rank-10 sweep: 750 runs, how they ended",
+    title="Outcomes of the 750 runs of the rank-10 sweep",
     source="App. C.6",
     setting=base.setting_at(RANK),
     full=base.AXES | dict(seed=range(5)),

@@ -17,7 +17,7 @@ def tables(results):
 
 
 experiment = Experiment(
-    title="The rank-20 sweep: 750 runs, how they ended",
+    title="Outcomes of the 750 runs of the rank-20 sweep",
     source="App. C.4",
     setting=base.setting_at(RANK),
     full=base.AXES | dict(seed=range(1)),

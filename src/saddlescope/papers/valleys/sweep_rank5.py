@@ -183,7 +183,7 @@ def sizes(results):
 
 EDGE = "which of the settings near the edge gets there is a matter of the seed"
 experiment = Experiment(
-    title="The rank-5 sweep: 750 runs, how they ended",
+    title="Outcomes of the 750 runs of the rank-5 sweep",
     source="App. C.5",
     setting=base.setting_at(RANK),
     full=base.AXES | dict(seed=range(5)),

@@ -31,7 +31,7 @@ def seen(results):
 
 
 experiment = Experiment(
-    title="Symmetry at (144, 48)",
+    title="Symmetry of channels on the chirp (144, 48), one seed",
     source="App. C.9",
     setting=setting,
     full=dict(net=("frozen", "all"), seed=(0,), width=(1024,), samples=(4000,), epochs=(4000,)),

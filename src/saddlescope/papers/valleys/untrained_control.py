@@ -60,7 +60,7 @@ def falls_short(run):
 SCATTER = "the means do; the rank correlation over the layers of one draw scatters"
 SLIGHTLY = "the means rise a little, far less than the paper's count in float32 does"
 experiment = Experiment(
-    title="Minima of untrained nets",
+    title="Minima per channel of nets that were never trained",
     source="a control for Fig. 4",
     measure=measure,
     full=dict(net=NETS, seed=range(20)),

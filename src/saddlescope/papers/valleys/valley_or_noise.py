@@ -171,7 +171,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="The drop at a cut: valley or noise floor?",
+    title="What the drop at a learning-rate cut consists of: a valley or a noise floor",
     source="a question of ours, on Sec. 1 (iii) and 3",
     setting=setting,
     observe=(Parameters(),),

@@ -118,7 +118,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Which initialisation gives the paper's plateaus",
+    title="Length of the first plateau and share of working runs, by initialisation",
     source="App. A.1, C.1; a question of ours",
     setting=setting,
     full=dict(init=INITS, clip=CLIPS, L=range(1, 7), seed=range(5), width=(1024,)),
