@@ -162,8 +162,9 @@ experiment = Experiment(
     claims=(
         Claim("v̇ = v^p has the closed form of Eq. 15 and its siblings.", "S22 · Eq. 15", closed_form),
         Claim("For p = 2 the others are still small when the largest is one.", "S22 · Eq. 16", stays_small, {"p": 2}),
-        Claim("So they are for p = 3 and 4.", "ours", stays_small, {"p": (3, 4)}),
-        Claim("Control: for p = 1 the second keeps up.", "ours", keeps_up, {"p": 1}),
+        Claim("For p = 3 and 4 the others are still small when the largest is one.",
+              "ours", stays_small, {"p": (3, 4)}),
+        Claim("Control: for p = 1 the second unit keeps up with the largest.", "ours", keeps_up, {"p": 1}),
         Claim("Control: of linear units the second has grown more than of quadratic ones.", "ours", stronger(1, 2)),
         Claim("Conjecture: in nets the separation is stronger for cubic units than for quadratic ones.",
               "S23 · Section 5.2", stronger(2, 3)),

@@ -54,7 +54,7 @@ def rates_agree(within):
         good = int(np.sum(gap < within))
         parts = {p: results.select(panel=p) for p in results.values("panel")}
         by = "; ".join(f"{p}: {median_rates(part)}" for p, part in parts.items())
-        text = f"{share_text(good, len(gap))} to {within:.0%}; rates a step, measured and said, {by}"
+        text = f"{share_text(good, len(gap))} to {within:.0%}; rates per step, measured and predicted, {by}"
         return holds_in_share(good, len(gap), text, groups=groups_by(results, "panel", gap < within))
 
     return check
@@ -89,7 +89,7 @@ def draw(results):
 
 experiment = Experiment(
     title="Rate of escape from a plateau, predicted from its saddle",
-    source="a prediction of ours, on Section 5",
+    source="our own prediction, on Section 5",
     setting=setting,
     full=dict(panel=NAMES, seed=range(5)),
     quick=dict(panel=("B", "D"), seed=range(1)),
@@ -103,7 +103,8 @@ experiment = Experiment(
               rates_agree(0.03), {"panel": LINEAR},
               note="With W* = diag(1, ½) it rises while the first mode settles and falls once the second is large, and "
               "is about 3 % short."),
-        Claim("ReLU units: it is left at the largest rate of one silent unit, to 3 %.", "ours", rates_agree(0.03),
+        Claim("ReLU units: a plateau is left at the largest growth rate of one silent unit, to 3 %.",
+              "ours", rates_agree(0.03),
               {"panel": RELU}),
         Claim("Units of order two: the saddle is degenerate, and second order cannot tell.", "ours", degenerate,
               {"panel": FLAT}),

@@ -80,7 +80,7 @@ def shift(name):
         said = np.array([next(part.runs()).predicted[name].values for part in parts])
         slopes = (np.polyfit(np.log(widths), y, 1)[0] for y in (steps, said))
         pairs = list(zip(*slopes, strict=True))
-        text = "; ".join(f"drop {k}: {a:.1f} a unit of ln H, said {b:.1f}" for k, (a, b) in enumerate(pairs, 1))
+        text = "; ".join(f"drop {k}: {a:.1f} per unit of ln H, predicted {b:.1f}" for k, (a, b) in enumerate(pairs, 1))
         return CheckResult(all(abs(a / b - 1) < 0.1 for a, b in pairs), text)
 
     return check

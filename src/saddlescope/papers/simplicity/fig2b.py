@@ -73,7 +73,7 @@ experiment = Experiment(
         Claim("A smaller exponent shortens the plateaus of a linear net.", "S29 · Fig. 2B", shorter, {"net": "linear"}),
         Claim("Equal singular values leave a linear net one drop.", "S29 · Fig. 2B", drops(1),
               {"net": "linear", "kappa": 0.0}),
-        Claim("It leads from effective width 0 to 3 at once.", "S29 · Section 6", widths(rank, (3,)),
+        Claim("That one drop leads from effective width 0 to 3.", "S29 · Section 6", widths(rank, (3,)),
               {"net": "linear", "kappa": 0.0}),
         Claim("A smaller exponent shortens the plateaus of attention.", "S30 · Fig. 2B", shorter, {"net": "attention"}),
         Claim("Equal singular values do not take away the plateaus of attention.", "S30 · Fig. 2B", plateaus_left,

@@ -188,7 +188,7 @@ experiment = Experiment(
               alike("skip two", "two layers"), RELU),
         Claim("In ReLU nets too the skipped layers stay near zero while the others escape.", "S40 · Fig. 6",
               skipped_stay_small(first_drop), RELU, note=ONE_GROWS),
-        Claim("In ReLU nets too they are still near zero when all is learned.", "S40 · Fig. 6",
+        Claim("In ReLU nets too the skipped layers are still near zero when all is learned.", "S40 · Fig. 6",
               skipped_stay_small(lambda m: m.saved_step.values[-1]), RELU, note=ONE_GROWS),
         Claim("All three ReLU nets go from saddle to saddle: two drops.", "S39 · Fig. 6", two_drops, RELU,
               note="Not the one that skips two: at this scale it has no middle plateau, nor have two layers."),

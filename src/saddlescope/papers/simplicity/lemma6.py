@@ -156,12 +156,12 @@ experiment = Experiment(
     draw=draw,
     claims=(
         Claim("Weights as in Eq. 40 are fixed points, for every set of eigenvectors.", "S45 · Lemma 6", sufficient),
-        Claim("Every fixed point is so.", "S45 · Lemma 6", necessary,
+        Claim("Every fixed point has weights as in Eq. 40.", "S45 · Lemma 6", necessary,
               note="Not with more inputs than outputs: a silent unit's u may lie in what the residual does not see. "
               "All maps are those of Eq. 40."),
-        Claim("With as many inputs as outputs every fixed point is so.", "ours", necessary, SQUARE),
+        Claim("With as many inputs as outputs every fixed point has weights as in Eq. 40.", "ours", necessary, SQUARE),
         Claim("With more inputs than outputs Eq. 40 is not necessary.", "ours", not_necessary, {"inputs": 5}),
-        Claim("The loss there is ⟨‖y‖²⟩ less the eigenvalues of the set.", "S45 · Lemma 6", levels),
+        Claim("The loss at such a fixed point is ⟨‖y‖²⟩ less the eigenvalues of the set.", "S45 · Lemma 6", levels),
         Claim("There are (D over r) maps of rank r.", "S46 · Remark 2", counts, SQUARE),
     ),
 )  # fmt: skip

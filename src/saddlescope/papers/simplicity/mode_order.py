@@ -83,7 +83,7 @@ def draw(results):
 
 experiment = Experiment(
     title="Modes are learned by singular value, not by explained variance",
-    source="a prediction of ours, on Lemma 6",
+    source="our own prediction, on Lemma 6",
     setting=setting,
     full=dict(seed=range(50)),
     quick=dict(seed=range(3)),

@@ -171,7 +171,8 @@ experiment = Experiment(
         Claim("In two pieces where v turns, the integral holds for all.", "ours", times_agree),
         Claim("v² - Σ a² is conserved.", "S20 · Eq. 50", is_conserved),
         Claim("When one unit is of order one the others are of order ε.", "S19 · Proposition 5", others_small, BOTH),
-        Claim("So they are without the assumption: eigenvalues of one sign, or all equal.", "ours", others_small,
+        Claim("Without the assumption (eigenvalues of one sign, or all equal) the others "
+              "are of order ε as well.", "ours", others_small,
               {"signs": ("one", "tied")}),
         Claim("The unit with the largest initial weights grows first.", "S61 · Section 5.2", largest_first, BOTH,
               note="Where u points and the sign of v count as much as size does."),

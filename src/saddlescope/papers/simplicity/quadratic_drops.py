@@ -74,7 +74,7 @@ def draw(results):
 
 experiment = Experiment(
     title="Steps of both drops of a quadratic net, predicted from an integral",
-    source="a prediction of ours, on Proposition 5",
+    source="our own prediction, on Proposition 5",
     setting=setting,
     full=dict(seed=range(20), scale=SCALES),
     quick=dict(seed=range(2), scale=(0.005,)),

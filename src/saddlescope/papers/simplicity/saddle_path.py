@@ -137,6 +137,6 @@ experiment = Experiment(
     draw=draw,
     claims=(
         Claim("The weights stay on the manifold of one unit more.", "S11 · Section 4", stays),
-        Claim("They converge to a fixed point on it, of a lower loss.", "S11 · Section 4", arrives),
+        Claim("The weights converge to a fixed point on that manifold, of a lower loss.", "S11 · Section 4", arrives),
     ),
 )

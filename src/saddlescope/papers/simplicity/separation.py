@@ -133,8 +133,12 @@ VISITED = {
 }
 CUT = (
     ("Localised features (F, G) can be cut to a fifth of the units.", ("1F", "1G"), ""),
-    ("The distributed ones of linear nets (B, C) cannot.", ("1B", "1B diag", "1C"), ""),
-    ("Nor can those of ReLU nets (D, E).", ("1D", "1E"), "A ray may be held by few units: at times ten are enough."),
+    ("Distributed features of linear nets (B, C) cannot be cut to a fifth of the units.", ("1B", "1B diag", "1C"), ""),
+    (
+        "Distributed features of ReLU nets (D, E) cannot be cut to a fifth of the units.",
+        ("1D", "1E"),
+        "A ray may be held by few units: at times ten are enough.",
+    ),
 )
 experiment = Experiment(
     title="Whether directions or single units are learned in turn, by the order of φ",

@@ -87,7 +87,7 @@ def draw(results):
 
 experiment = Experiment(
     title="A plateau whose loss is not that of any fixed point (Lemma 6)",
-    source="Lemma 6; ours",
+    source="our own, on Lemma 6",
     setting=setting,
     full=dict(scale=SCALES, seed=range(10)),
     quick=dict(scale=(1e-8, 1e-3), seed=range(1)),

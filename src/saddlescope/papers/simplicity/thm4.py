@@ -139,6 +139,7 @@ experiment = Experiment(
               "S15 · Theorem 4", slope_within(1e-3, ALWAYS), {"what": "system"}),
         # 0.01: descent grows by 1 + 2 lr s a step, not e^{2 lr s}, which bends the exponent by 0.0024; and at a part of
         # 0.05 the residual has moved by an eighth of a per cent.
-        Claim("So it is in a trained net.", "S15 · Theorem 4", slope_within(1e-2, MOST), {"what": "net"}),
+        Claim("In a trained net the rest is of that order as well.",
+              "S15 · Theorem 4", slope_within(1e-2, MOST), {"what": "net"}),
     ),
 )  # fmt: skip

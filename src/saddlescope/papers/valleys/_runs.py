@@ -10,7 +10,10 @@ from saddlescope.papers.valleys._protocol import Name
 
 WIDE = 1024
 CLIPS = {"clipped": 1.0, "free": 0.0}  # the paper's clip of the gradient's norm, and none
-SLOW = "at the rate 0.01 a step moves the outputs 1/n as far as in the others; the schedule freezes them on the plateau"
+SLOW = (
+    "at the learning rate 0.01 one step moves the outputs 1/n as far as in the others; "
+    "the schedule freezes them on the plateau"
+)
 ESCAPED = 1.4  # of three cosines: 7 % below the loss of the best constant
 
 

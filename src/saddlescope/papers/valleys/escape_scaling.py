@@ -100,7 +100,7 @@ def tables(results):
 
 experiment = Experiment(
     title="Time to leave the first plateau, with and without gradient clipping",
-    source="a question of ours, beside Fig. 6",
+    source="our own question, beside Fig. 6",
     setting=setting,
     full=dict(clip=CLIPS, lr=RATES, bs=BATCHES, seed=range(5), width=(1024,)),
     quick=dict(clip=CLIPS, lr=(1e-2, 5e-3), bs=(4, 16), seed=range(1), width=(64,)),

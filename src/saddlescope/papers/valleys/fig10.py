@@ -54,7 +54,7 @@ experiment = Experiment(
     claims=(
         Claim("The loss shows large spikes, dips and jumps back, in each of the four settings.", "V27 · Fig. 10",
               in_each,
-              note="The deep settings (a, d) jump up 33 to 79 times a run and fall back, the shallow ones seldom (b) "
+              note="The deep settings (a, d) jump up 33 to 79 times per run and fall back, the shallow ones seldom (b) "
               "or hardly ever (c) by as much; of dips below the curve there are two in twenty runs."),
         Claim("The spikes are symmetric, down then up.", "V28 · Fig. 10", adam.symmetric,
               note="in four of the five runs of the shallow setting b; elsewhere a jump rises three to four times as "

@@ -45,7 +45,7 @@ def more_structure(run):
 def say_structure(results):
     start, end, added = np.mean([counts(m) for m in results.runs()], axis=0)
     mean = np.mean([usual(m) for m in results.runs()])
-    return (f"extrema a channel: {start:.2f} at first, {end:.2f} at the end; {added:+.2f} in ten epochs at all cuts, "
+    return (f"extrema per channel: {start:.2f} at first, {end:.2f} at the end; {added:+.2f} in ten epochs at all cuts, "
             f"{mean:+.2f} in as many epochs on average")  # fmt: skip
 
 

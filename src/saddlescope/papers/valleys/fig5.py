@@ -89,7 +89,8 @@ experiment = Experiment(
     claims=(
         Claim("A full-rank MLP learns asymmetric channels of a symmetric target.", "V21 · Fig. 5", asymmetric("mlp"),
               note="Of five MLPs of 3,000 epochs one fits, with an odd share of 0.37."),
-        Claim("So does the low-rank net with all maps trained.", "V21 · Fig. 5", asymmetric("all")),
+        Claim("The low-rank net with all maps trained learns asymmetric channels as well.",
+              "V21 · Fig. 5", asymmetric("all")),
         Claim("The channels of the low-rank net remain symmetric.", "V22 · Fig. 5", symmetric,
               note="They do in one seed. An even output needs no even channels: the last map can cancel odd parts. No "
               "channel *remains* symmetric either, since none is drawn so: the odd share starts near 0.8 and falls."),
@@ -98,7 +99,7 @@ experiment = Experiment(
               "difference of about a half."),
         Claim("The frozen low-rank net is more symmetric than the MLP.", "ours", below("frozen", "mlp"),
               note="Of five MLPs of 3,000 epochs one fits."),
-        Claim("So is the low-rank net with all maps trained.", "ours", below("all", "mlp"),
+        Claim("The low-rank net with all maps trained is more symmetric than the MLP.", "ours", below("all", "mlp"),
               note="Of five MLPs of 3,000 epochs one fits."),
         Claim("Training makes channels more symmetric than they were drawn.", "ours", more_symmetric_than_at_first),
     ),

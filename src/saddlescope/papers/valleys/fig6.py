@@ -118,7 +118,7 @@ experiment = Experiment(
     claims=(
         Claim("Epochs to escape the first plateau scale as 1/lr.", "V25 · Fig. 6", inverse_in_rate, note=FLATTER),
         Claim("Small batches (1–4) escape much sooner than larger ones, in epochs.", "V26 · Fig. 6", sooner("epochs")),
-        Claim("They escape sooner in steps as well.", "ours", sooner("steps"),
-              note="a step of a larger batch does more: the fewer steps an epoch has, the fewer are needed"),
+        Claim("Small batches escape sooner in steps as well.", "ours", sooner("steps"),
+              note="a step of a larger batch does more: the fewer steps per epoch, the fewer are needed"),
     ),
 )  # fmt: skip

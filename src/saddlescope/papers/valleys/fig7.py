@@ -28,7 +28,7 @@ def clearer(run):
 
 
 def say(results):
-    return "; ".join(f"{word}: {a:.2f} then {b:.2f} extrema a channel" for name, word in BLOCKS.items()
+    return "; ".join(f"{word}: {a:.2f} then {b:.2f} extrema per channel" for name, word in BLOCKS.items()
                      for a, b in [np.mean([both(m, name) for m in results.runs()], axis=0)])  # fmt: skip
 
 

@@ -132,7 +132,7 @@ experiment = Experiment(
     claims=(
         Claim("At lr 2e-3 the log-ratios diverge by the end.", "V14 · Fig. 8",
               in_most_runs(lambda m: m.moves > MOVES, say_moves), only={"lr": FAST}, note=ALIKE),
-        Claim("At lr 2e-4 they converge to a stable spread.", "V15 · Fig. 8",
+        Claim("At lr 2e-4 the log-ratios converge to a stable spread.", "V15 · Fig. 8",
               in_most_runs(lambda m: m.moves < MOVES, say_moves), only={"lr": SLOW}, note=ALIKE),
         Claim("The exponent at lr 2e-3 is 1.", "V16 · Fig. 8", exponent_is(1, FAST), only={"lr": FAST}, note=CROSSES),
         Claim("The exponent at lr 2e-4 is 0.75.", "V16 · Fig. 8", exponent_is(0.75, SLOW), only={"lr": SLOW},

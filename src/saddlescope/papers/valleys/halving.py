@@ -27,7 +27,7 @@ loss = FullLoss()
 STEADY, WILD = 0.05, 50.0
 FALLS = (
     "the first cut lowers the loss by more than half; at small rates ten epochs change it by less than the noise of "
-    "the batches, and it rises at a third of the last cuts. The rule goes on cutting: it sees only stagnation."
+    "the batches, and it rises at a third of the last cuts. The rule keeps cutting: it sees only stagnation."
 )
 
 

@@ -105,7 +105,8 @@ experiment = Experiment(
     draw=draw,
     tables=lambda results: (counts(results),),
     claims=(
-        Claim("The nets are μ-parameterised (relative to a width of 1): so drawn, as many runs work.",
+        Claim("The nets are μ-parameterised (relative to a width of 1): drawn so, as many "
+              "runs work as the paper counts.",
               "V47 · A.1, C.1", cannot_refute(fits("mup")), note=SLOW),
         Claim("Under the mean-field draw the counts are the paper's.", "ours", fits("mean-field"), note=SLOW),
         Claim("Under μP fewer runs work than under the uniform draw.", "ours", fewer_than_uniform("mup")),

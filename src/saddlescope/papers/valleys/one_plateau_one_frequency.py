@@ -98,7 +98,7 @@ def goes_up(name):
         found = np.concatenate([m[name].values for m in results.runs()])
         found = found[np.isfinite(found)]
         good = int(np.sum(found > 0))
-        text = f"{good} of {len(found)} times a frequency was learned; mean change {found.mean():+.2f} a channel"
+        text = f"{good} of {len(found)} times a frequency was learned; mean change {found.mean():+.2f} per channel"
         return holds_in_share(good, len(found), text) if found.size else None
 
     return check
@@ -145,9 +145,11 @@ experiment = Experiment(
     claims=(
         Claim("Each plateau is a frequency not yet learned, each drop one that is learned.", "V2 · Abstract (3)",
               in_most_runs(matches, say), note=FIRST),
-        Claim("As a frequency is acquired the mean number of minima a channel goes up (paper's rule).", "V11 · Sec. 3",
+        Claim("As a frequency is acquired, the mean number of minima per channel goes up (paper's rule).",
+              "V11 · Sec. 3",
               goes_up("paper_gain"), note="that rule sees only minima above zero"),
-        Claim("It goes up by the sound rule as well.", "ours", goes_up("sound_gain"),
+        Claim("As a frequency is acquired, that number goes up by the sound rule as well.",
+              "ours", goes_up("sound_gain"),
               note="in most cases it does; a few gains are lost in those of the frequency before"),
         Claim("Higher frequencies are learned progressively: the lowest first, then the next.", "V52 · Sec. 1 (i)",
               in_most_runs(in_order, say)),

@@ -94,7 +94,7 @@ experiment = Experiment(
         Claim("With the uniform initialisation the test error ends near 1e-3.", "ours", ends_near,
               only={"init": "uniform"}),
         Claim("A uniform run takes several hundred epochs.", "ours", takes_hundreds, only={"init": "uniform"}),
-        Claim("With the Gaussian initialisation it works as well.", "ours", works, only={"init": "gaussian"}),
+        Claim("With the Gaussian initialisation the run works as well.", "ours", works, only={"init": "gaussian"}),
         Claim("A Gaussian run takes several hundred epochs.", "ours", takes_hundreds, only={"init": "gaussian"}),
         Claim("Under the Gaussian initialisation the first plateau is less than half as long.", "ours",
               shorter_plateau),

@@ -98,7 +98,7 @@ def draw(results):
 LONGER = "all do at L = 5; at L = 6 the plateau lasts longer than 4,000 epochs for most"
 experiment = Experiment(
     title="Deep nets under the halving schedule and at a fixed learning rate",
-    source="a question of ours, on App. C.5",
+    source="our own question, on App. C.5",
     setting=setting,
     full=dict(rule=RULES, L=(5, 6), seed=range(5), width=(1024,)),
     quick=dict(rule=RULES, L=(5,), seed=range(1), width=(32,)),

@@ -100,6 +100,6 @@ experiment = Experiment(
         Claim("Mean and best test errors by batch size.", "V41 · C.6", numbers(mean_error, best_error)),
         Claim("Larger batches: fewer worked runs and a worse best error.", "V42 · C.6",
               lambda results: base.large_batches_worse(published_part(results))),
-        Claim("A failed run is a constant.", "ours", base.mostly_constants),
+        Claim("A failed run ends as a constant function.", "ours", base.mostly_constants),
     ),
 )  # fmt: skip

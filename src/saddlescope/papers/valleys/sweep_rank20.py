@@ -30,6 +30,6 @@ experiment = Experiment(
     tables=tables,
     claims=(
         Claim("Larger batches: fewer worked runs and a worse best error.", "ours", base.large_batches_worse),
-        Claim("A failed run is a constant.", "ours", base.mostly_constants),
+        Claim("A failed run ends as a constant function.", "ours", base.mostly_constants),
     ),
 )  # fmt: skip

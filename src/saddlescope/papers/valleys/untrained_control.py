@@ -69,9 +69,9 @@ experiment = Experiment(
     claims=(
         Claim("In float32 the paper's count rises with the layer without training.", "ours",
               in_most_runs(rise("paper_minima_float32"), say("paper_minima_float32"), "net"), note=SCATTER),
-        Claim("In float64 the paper's count does not.", "ours",
+        Claim("In float64 the paper's count does not rise with the layer without training.", "ours",
               in_most_runs(falls_short, say("paper_minima_float64"), "net"), note=SLIGHTLY),
-        Claim("The sound count does not, in float64.", "ours",
+        Claim("In float64 the sound count does not rise with the layer without training.", "ours",
               in_most_runs(lambda run: rises(run[SOUND].values) <= 0.5, say(SOUND), "net"), note=SLIGHTLY),
     ),
 )  # fmt: skip

@@ -119,7 +119,7 @@ def draw(results):
 
 experiment = Experiment(
     title="Length of the first plateau and share of working runs, by initialisation",
-    source="App. A.1, C.1; a question of ours",
+    source="App. A.1, C.1; our own question",
     setting=setting,
     full=dict(init=INITS, clip=CLIPS, L=range(1, 7), seed=range(5), width=(1024,)),
     quick=dict(init=("uniform", "gaussian"), clip=("clipped",), L=(1, 3), seed=range(1), width=(64,)),
