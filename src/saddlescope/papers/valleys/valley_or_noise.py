@@ -185,8 +185,9 @@ experiment = Experiment(
     claims=(
         Claim("Reducing the learning rate allows the drop: at the old rate it does not come in the same epochs.",
               "V5 · Abstract (3)", are("calm", "average", "valley", "neither")),
-        Claim("The cut allows the optimiser to enter a valley: what lies below is not reached at the old "
-              "rate, neither by averaging iterates nor without the noise of batches.", "V5 · Abstract (3)", are("valley", "neither"),
+        Claim("The cut allows the optimiser to enter a valley: what lies below is not reached at the "
+              "old rate, neither by averaging iterates nor without the noise of batches.",
+              "V5 · Abstract (3)", are("valley", "neither"),
               note="the average of the iterates at the old rate lies as low: the floor was under them all along"),
         Claim("The drop at a cut is the entry into a valley too sharp for the old rate.", "V6 · Sec. 3",
               at_drops(behind_walls, say_walls),
