@@ -221,7 +221,7 @@ class Verdict:
 
     @property
     def numbers(self) -> str:
-        """All that is said of the runs: the evidence, what was lost, what is missing."""
+        """All that is said about the runs: the evidence, what was lost, what is missing."""
         return "; ".join(filter(None, (self.evidence, self.lost, self.missing)))
 
     def __str__(self):

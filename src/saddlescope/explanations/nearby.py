@@ -104,7 +104,7 @@ class Nearby:
     def _nearest(self, params, width):
         """The nearest embedded fixed point of this width or a smaller one.
 
-        Where none is found, it is what was sought last.
+        Where none is found, it is the last one tried.
         """
         task, net = self.setting.task, self.setting.net
         tried = sorted({*range(1, min(NARROW, width) + 1), width})

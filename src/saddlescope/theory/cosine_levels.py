@@ -12,7 +12,7 @@ from saddlescope.theory.prediction import Prediction
 
 @final
 class CosineLevels(Prediction):
-    """What the valleys paper says of sums of cosines (Abstract and Section 1): each plateau is a
+    """What the valleys paper says about sums of cosines (Abstract and Section 1): each plateau is a
     frequency that is not yet learned, and each drop is one that is learned, the lowest first.
 
     `plateau_level` is the least squared error of a constant and the first k cosines on the samples,

@@ -1,9 +1,11 @@
-"""Simplicity paper, Eq. 15 and 16 and the conjecture for degree p: the largest start grows away.
+"""Simplicity paper, Eq. 15 and 16 and the conjecture for degree p: the largest initial unit
+dominates.
 
-Closed form of v̇ = v^p: v(t) = (v(0)^{1-p} - (p - 1) t)^{-1/(p-1)}, against a solver. When the largest of ten reaches
-one, how large is the second? For p = 1 all keep their ratio. That the second grows less for a higher p is algebra here.
-The paper's conjecture is about nets whose units are of degree p: linear, quadratic and cubic nets of ten units from the
-same draw, on a teacher of two units like theirs; at the first drop, by which factor has the second largest unit grown?
+Closed form of v̇ = v^p: v(t) = (v(0)^{1-p} - (p - 1) t)^{-1/(p-1)}, against a solver. When the
+largest of ten reaches one, how large is the second? For p = 1 all keep their ratio. That the second
+grows less for a higher p is algebra here. The paper's conjecture is about nets whose units are of
+degree p: linear, quadratic and cubic nets of ten units from the same draw, on a teacher of two
+units like theirs; at the first drop, by which factor has the second largest unit grown?
 """
 
 import matplotlib.pyplot as plt

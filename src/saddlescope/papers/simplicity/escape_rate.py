@@ -1,10 +1,11 @@
-"""A prediction of ours: how fast a plateau is left, from its saddle alone.
+"""Our own prediction: how fast a plateau is left, from its saddle alone.
 
-Linear units: at the embedded fixed point nearest to the plateau the Hessian has a lowest eigenvalue λ, by which the
-distance from the manifold of one unit grows by 1 - lr λ a step. ReLU has no Hessian where units are silent: there it is
-the largest growth of one silent unit in the residual. Measured: the slope of the logarithm of the distance from that
-manifold, from where the plateau is flattest to its end. For units of order two and more λ is zero: a degenerate saddle,
-which second order cannot time.
+Linear units: at the embedded fixed point nearest to the plateau the Hessian has a lowest eigenvalue
+λ, by which the distance from the manifold of one unit grows by 1 - lr λ per step. ReLU has no
+Hessian where units are silent: there it is the largest growth of one silent unit in the residual.
+Measured: the slope of the logarithm of the distance from that manifold, from where the plateau is
+flattest to its end. For units of order two and more λ is zero: a degenerate saddle, which second
+order cannot time.
 """
 
 import matplotlib.pyplot as plt
@@ -82,7 +83,7 @@ def draw(results):
     ends = np.array(ax.get_xlim())
     ax.plot(ends, ends, color="0.5", ls="--", lw=0.8, label="theory: equal, and 3 % off")
     ax.fill_between(ends, 0.97 * ends, 1.03 * ends, color="0.9", zorder=0)
-    ax.set(xlabel="predicted", ylabel="growth a step on the plateau", title="rate of escape")
+    ax.set(xlabel="predicted", ylabel="growth per step on the plateau", title="rate of escape")
     ax.legend(fontsize=6)
     return figure
 

@@ -1,4 +1,6 @@
-"""Simplicity paper, Fig. 1D: a two-layer ReLU network learns two orthogonal points one after the other."""
+"""Simplicity paper, Fig. 1D: a two-layer ReLU network learns two orthogonal points one after the
+other.
+"""
 
 import matplotlib.pyplot as plt
 

@@ -1,9 +1,11 @@
-"""Simplicity paper, Fig. 2A: more units hardly change a linear net's curve, but shorten the plateaus of attention.
+"""Simplicity paper, Fig. 2A: more units hardly change a linear net's curve, but shorten the
+plateaus of attention.
 
-κ = 1; beside the two nets of the figure the quadratic net of Fig. 1G, of which App. I says the same as of attention.
-"Hardly" has a number: every drop of mode k comes ln(H) / (4 lr s_k) steps earlier, since its start is a sum over H
-units (ours). From H = 3 to 1000 that shortens the wait from the first to the last drop as well, by about a third.
-Narrow nets show more: mode k grows only where modes 1 to k - 1 do not, in H - k + 1 directions of the units' space.
+κ = 1; beside the two nets of the figure the quadratic net of Fig. 1G, of which App. I says the same
+as of attention. "Hardly" has a number: every drop of mode k comes ln(H) / (4 lr s_k) steps earlier,
+since its start is a sum over H units (ours). From H = 3 to 1000 that shortens the wait from the
+first to the last drop as well, by about a third. Narrow nets show more: mode k grows only where
+modes 1 to k - 1 do not, in H - k + 1 directions of the units' space.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,8 @@
-"""Simplicity paper, Fig. 2B: singular values closer together shorten the plateaus; equal ones leave attention some.
+"""Simplicity paper, Fig. 2B: singular values closer together shorten the plateaus; equal ones leave
+attention some.
 
-Power-law exponent κ from 2 to 0. A linear net with equal values learns all of its modes in one drop; the heads of
-attention still take turns, since their initial weights differ.
+Power-law exponent κ from 2 to 0. A linear net with equal values learns all of its modes in one
+drop; the heads of attention still take turns, since their initial weights differ.
 """
 
 import matplotlib.pyplot as plt

@@ -111,7 +111,7 @@ def ordered_by(values):
 
 
 def together(run):
-    """Both singular values grow within a quarter of the way between the two drops of theirs."""
+    """Both singular values grow within a quarter of the way between their two drops."""
     near = abs(float(run.last_drop - run.first_drop)) / 4
     gaps = abs(float(run["first"] - run.first_drop)), abs(float(run.second - run.last_drop))
     return int(run.drops) >= 2 and max(gaps) < near

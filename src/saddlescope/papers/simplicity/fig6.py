@@ -1,10 +1,11 @@
-"""Simplicity paper, Fig. 6: nets of four layers that skip more layers learn faster, as shallower nets do.
+"""Simplicity paper, Fig. 6: nets of four layers that skip more layers learn faster, as shallower
+nets do.
 
-Linear: the data of Fig. 1B, lr 0.01, ε = 0.005, H = 50. A skip of k layers adds the first layer's output k layers later
-(Eq. 18). Beside them plain nets of two and three layers: skipping two of four layers should be like two layers,
-skipping one like three. ReLU, which the paper does not define: σ(W h) + h₁ in place of W h + h₁, on the two points of
-Fig. 1D. At that scale a two-layer ReLU net has one drop only: its plateau has gone. Panel A of the figure is a drawing
-of the three nets.
+Linear: the data of Fig. 1B, lr 0.01, ε = 0.005, H = 50. A skip of k layers adds the first layer's
+output k layers later (Eq. 18). Beside them plain nets of two and three layers: skipping two of four
+layers should be like two layers, skipping one like three. ReLU, which the paper does not define:
+σ(W h) + h₁ in place of W h + h₁, on the two points of Fig. 1D. At that scale a two-layer ReLU net
+has one drop only: its plateau has gone. Panel A of the figure is a drawing of the three nets.
 """
 
 from itertools import pairwise

@@ -42,7 +42,7 @@ def analyse(runs, settings, lr):
 
 
 def slopes(results):
-    """One slope a seed: gap ∝ lr^slope, by least squares in logarithms."""
+    """One slope per seed: gap ∝ lr^slope, by least squares in logarithms."""
     table = results.measured
     seeds = np.unique(table.seed.values)
     parts = [table.isel(run=np.flatnonzero(table.seed.values == s)) for s in seeds]

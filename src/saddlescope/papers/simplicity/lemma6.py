@@ -1,9 +1,11 @@
-"""Simplicity paper, Lemma 6 and Remark 2: all fixed points of a linear net, and how many maps they have.
+"""Simplicity paper, Lemma 6 and Remark 2: all fixed points of a linear net, and how many maps they
+have.
 
-Random moments with three outputs and three or five inputs, eight units. Sufficient: weights built as Eq. 40 says have
-no gradient. Necessary: Newton's method from random starts finds fixed points; do all have a map and spans as Eq. 40
-says? With more inputs than outputs a silent unit (v = 0) may have any u that the residual does not see: there Eq. 40 is
-not necessary. Remark 2: of rank r there are (D over r) maps, by counting what was built and found.
+Random moments with three outputs and three or five inputs, eight units. Sufficient: weights built
+as Eq. 40 says have no gradient. Necessary: Newton's method from random starts finds fixed points;
+do all have a map and spans as Eq. 40 says? With more inputs than outputs a silent unit (v = 0) may
+have any u that the residual does not see: there Eq. 40 is not necessary. Remark 2: of rank r there
+are (D over r) maps, by counting what was built and found.
 """
 
 from math import comb

@@ -1,8 +1,10 @@
-"""Predictions of ours: which saddle a plateau is, its level, and when it ends, for all plateaus of Fig. 1 and of tanh.
+"""Our own predictions: which saddle a plateau is, its level, and when it ends, for all plateaus of
+Fig. 1 and of tanh.
 
-From the weights on a plateau alone: the embedded fixed point nearest to them, how far it is, its loss, and the step at
-which growth in its residual gives the next drop (Theorem 4 for linear units, Proposition 5 for quadratic ones, third
-order for attention, φ itself for any other). Tanh is the control: its plateau is said not to be a saddle of one unit.
+From the weights on a plateau alone: the embedded fixed point nearest to them, how far it is, its
+loss, and the step at which growth in its residual gives the next drop (Theorem 4 for linear units,
+Proposition 5 for quadratic ones, third order for attention, φ itself for any other). Tanh is the
+control: by the paper its plateau is not a saddle of one unit.
 """
 
 import matplotlib.pyplot as plt

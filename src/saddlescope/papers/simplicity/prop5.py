@@ -1,10 +1,12 @@
-"""Simplicity paper, Proposition 5: in a quadratic net one unit grows without bound while the others stay small.
+"""Simplicity paper, Proposition 5: in a quadratic net one unit grows without bound while the others
+stay small.
 
-Random eigenvalues of Σ_yZ of both signs, as the proposition assumes, or of one sign, or all equal, as those of Fig. 1G
-are: a unit with -v > |a| then never explodes. Ten units of size ε, in the coordinates of Eq. 48, a = u / √2. The time
-t_∞ of each unit from the integral (sign flips included) against the equations solved by another's solver; what is
-conserved; and how large the other units are when the first reaches one, over ε: a slope of 1, between ε = 1e-6 and
-1e-8, since units that explode nearly together come apart only there.
+Random eigenvalues of Σ_yZ of both signs, as the proposition assumes, or of one sign, or all equal,
+as those of Fig. 1G are: a unit with -v > |a| then never explodes. Ten units of size ε, in the
+coordinates of Eq. 48, a = u / √2. The time t_∞ of each unit from the integral (sign flips included)
+against the equations solved by another's solver; what is conserved; and how large the other units
+are when the first reaches one, over ε: a slope of 1, between ε = 1e-6 and 1e-8, since units that
+explode nearly together come apart only there.
 """
 
 import matplotlib.pyplot as plt

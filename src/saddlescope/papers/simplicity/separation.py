@@ -1,10 +1,12 @@
-"""Simplicity paper, Section 5, Section 7 and App. C: the order of φ predicts whether directions or units take turns.
+"""Simplicity paper, Section 5, Section 7 and App. C: the order of φ predicts whether directions or
+units take turns.
 
-Order one: all units grow along one direction after another. On the middle plateau the first layer has one direction (a
-rank of one, or one ray), spread over many units: more than a fifth of them share its weight, (Σ n²)² / Σ n⁴ over H.
-Order two and more: one unit grows after another, and fewer than one and a half units share the weight. Two-layer nets
-of Fig. 1 and deep nets of Fig. 5, the latter being the paper's conjecture. At the end all but the largest fifth of the
-units are cut from the two-layer nets: localised features should bear it.
+Order one: all units grow along one direction after another. On the middle plateau the first layer
+has one direction (a rank of one, or one ray), spread over many units: more than a fifth of them
+share its weight, (Σ n²)² / Σ n⁴ over H. Order two and more: one unit grows after another, and fewer
+than one and a half units share the weight. Two-layer nets of Fig. 1 and deep nets of Fig. 5, the
+latter being the paper's conjecture. At the end all but the largest fifth of the units are cut from
+the two-layer nets: localised features should survive it.
 """
 
 import matplotlib.pyplot as plt

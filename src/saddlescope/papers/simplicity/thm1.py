@@ -1,10 +1,12 @@
-"""Simplicity paper, Theorem 1: a fixed point of a narrow net is one of a wider net, in four ways. Nothing is trained.
+"""Simplicity paper, Theorem 1: a fixed point of a narrow net is one of a wider net, in four ways.
+Nothing is trained.
 
-A random net of two units, and targets it cannot fit, chosen so that it is at a fixed point of its loss; then one unit
-more, (i) a copy, (ii) silent, (iii) proportional, with γ_u < 0 too, (iv) in the span, with random factors. Each way is
-said of units with certain properties, measured here from φ; where they are absent it is a control that must fail.
-Weights have deviation 2: near zero two sigmoid units nearly span the constants, which would hide that control.
-Gradients are relative to the sum of the absolute terms of theirs.
+A random net of two units, and targets it cannot fit, chosen so that it is at a fixed point of its
+loss; then one unit more, (i) a copy, (ii) silent, (iii) proportional, with γ_u < 0 too, (iv) in the
+span, with random factors. The theorem states each way for units with certain properties, measured
+here from φ; where they are absent it is a control that must fail. Weights have deviation 2: near
+zero two sigmoid units nearly span the constants, which would hide that control. Gradients are
+relative to the sum of their absolute terms.
 """
 
 from itertools import pairwise

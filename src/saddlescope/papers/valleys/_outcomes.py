@@ -1,7 +1,9 @@
-"""How a run on a curve ended: worked, between or failed, and which kind of failure. Valleys paper, App. C.5.
+"""How a run on a curve ended: worked, between or failed, and which kind of failure. Valleys paper,
+App. C.5.
 
-worked: test error below 0.01; failed: 0.5 or more, or not finite; between: neither. A failed run is mostly a constant:
-the mean of the target, or its median where clipping makes descent follow the sign of the error.
+worked: test error below 0.01; failed: 0.5 or more, or not finite; between: neither. A failed run is
+mostly a constant: the mean of the target, or its median where clipping makes descent follow the
+sign of the error.
 """
 
 import numpy as np

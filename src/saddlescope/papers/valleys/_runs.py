@@ -1,5 +1,5 @@
-"""What several experiments read off a run: how it ended, when it left the first plateau, what happened around its cuts;
-and the paper's main run.
+"""What several experiments read off a run: how it ended, when it left the first plateau, what
+happened around its cuts; and the paper's main run.
 """
 
 import numpy as np

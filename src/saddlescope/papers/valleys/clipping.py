@@ -1,4 +1,4 @@
-"""A question of ours: why do failed batch-1 runs end at the target's median?
+"""Our own question: why do failed batch-1 runs end at the target's median?
 
 Clipped to norm 1, the gradient of one sample keeps its direction and loses its size: descent
 follows the sign of the error, whose fixed point among constants is the median, not the mean. If

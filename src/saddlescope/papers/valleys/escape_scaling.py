@@ -1,4 +1,4 @@
-"""A question of ours: how does the time to leave the first plateau scale, and how much of it is the
+"""Our own question: how does the time to leave the first plateau scale, and how much of it is the
 clipping?
 
 Exponents in rate and batch, in epochs and in steps, at both thresholds, with the gradient clipped

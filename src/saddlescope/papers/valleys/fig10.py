@@ -1,4 +1,5 @@
-"""Valleys paper, Fig. 10: Adam's loss curves of four more settings, with their spikes, five seeds each.
+"""Valleys paper, Fig. 10: Adam's loss curves of four more settings, with their spikes, five seeds
+each.
 
 10,000 epochs: in Fig. 9 spikes come from about epoch 2,500 on.
 """

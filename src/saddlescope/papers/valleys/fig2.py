@@ -1,6 +1,8 @@
-"""Valleys paper, Fig. 2: channel partials before and after learning-rate cuts, f3_N768_bs8_L3 at rank 10.
+"""Valleys paper, Fig. 2: channel partials before and after learning-rate cuts, f3_N768_bs8_L3 at
+rank 10.
 
-A partial is one rank channel's output over x. All blocks are kept; the claims are read on the last hidden one.
+A partial is one rank channel's output over x. All blocks are kept; the claims are read on the last
+hidden one.
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +26,7 @@ def setting(seed, width):
 
 
 def counts(run):
-    """Extrema a channel at the start and the end, and what all cuts together added."""
+    """Extrema per channel at the start and the end, and what all cuts together added."""
     f = run[LAST].values
     before, after = around_cuts(run, LAST)
     added = sum(extrema(b) - extrema(a) for a, b in zip(before, after, strict=True))

@@ -1,7 +1,9 @@
-"""Valleys paper, Fig. 4: mean number of minima a channel against the layer, with the untrained net beside the trained.
+"""Valleys paper, Fig. 4: mean number of minima per channel against the layer, with the untrained
+net beside the trained.
 
-L = 6, width 128, rank 5, chirp (36, 12), Adam at 1e-3 × 0.9 every 100 epochs, 3000 epochs, N = 1000, batch 100. The
-control is the same draw before training; both counting rules; trained and evaluated in both precisions.
+L = 6, width 128, rank 5, chirp (36, 12), Adam at 1e-3 × 0.9 every 100 epochs, 3000 epochs, N =
+1000, batch 100. The control is the same draw before training; both counting rules; trained and
+evaluated in both precisions.
 """
 
 import matplotlib.pyplot as plt
@@ -56,7 +58,7 @@ def draw(results):
                 show(ax, [m[observable.name].values[at] for m in runs], colour, mark, word)
             ax.set_yscale("symlog", linthresh=3)
             ax.set_title(f"{WORDS[observable.name]}\n(trained in {precision})", fontsize=8)
-        row[0].set_ylabel("mean minima a channel")
+        row[0].set_ylabel("mean minima per channel")
     for ax in axes[-1]:
         ax.set_xlabel("layer (block)")
     axes[0, 0].legend(fontsize=7)

@@ -1,8 +1,10 @@
-"""Valleys paper, Fig. 5: does the low-rank net keep the target's symmetry, and lose it when all maps are trained?
+"""Valleys paper, Fig. 5: does the low-rank net keep the target's symmetry, and lose it when all
+maps are trained?
 
-Compared are only nets that fit, so at (36, 12), where they can in fewer than the paper's 10,000 epochs: 1,500 where all
-maps are trained, 3,000 for the frozen net and the MLP, few of which fit after 1,500. `valleys.symmetry` is the paper's
-own (144, 48). Frozen, all maps trained, and a true MLP, five seeds each, every block.
+Compared are only nets that fit, so at (36, 12), where they can in fewer than the paper's 10,000
+epochs: 1,500 where all maps are trained, 3,000 for the frozen net and the MLP, few of which fit
+after 1,500. `valleys.symmetry` is the paper's own (144, 48). Frozen, all maps trained, and a true
+MLP, five seeds each, every block.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Valleys paper, Fig. 6: how quickly the first plateau is left, by learning rate and by batch size,
 at fixed rate.
 
-The paper's text says "roughly 1/lr" and "small batches escape much sooner", each of one run a
+The paper's text says "roughly 1/lr" and "small batches escape much sooner", each from one run per
 point. Here four rates by eight batch sizes by three seeds, two thresholds, in epochs and in steps,
 with runs that did not escape censored.
 """

@@ -1,4 +1,6 @@
-"""Valleys paper, Fig. 7: channel partials at depth 2, at epoch 0 and after 180 epochs of f3_N768_bs8_L2 at rank 10."""
+"""Valleys paper, Fig. 7: channel partials at depth 2, at epoch 0 and after 180 epochs of
+f3_N768_bs8_L2 at rank 10.
+"""
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -1,9 +1,11 @@
-"""Valleys paper, Fig. 8: log-ratio trajectories at lr 2e-3 and 2e-4, batch 4, until the loss is 0.1.
+"""Valleys paper, Fig. 8: log-ratio trajectories at lr 2e-3 and 2e-4, batch 4, until the loss is
+0.1.
 
-f3_N768_bs4_L3, rank 10, fixed rate, second bottleneck, x = 0. The criterion is ours: of log|f_k|, centred over the
-channels, the mean move over the last fifth of the run, relative to the spread over channels at the end; above ¼ it
-diverges. Both runs end while the loss drops, so that the last fifth holds the escape. The exponent is that of the mean
-displacement from the start with time, from a hundredth of the run on.
+f3_N768_bs4_L3, rank 10, fixed rate, second bottleneck, x = 0. The criterion is ours: of log|f_k|,
+centred over the channels, the mean move over the last fifth of the run, relative to the spread over
+channels at the end; above ¼ it diverges. Both runs end while the loss drops, so that the last fifth
+holds the escape. The exponent is that of the mean displacement from the start with time, from a
+hundredth of the run on.
 """
 
 import matplotlib.pyplot as plt

@@ -72,7 +72,7 @@ def draw(results):
         axes[1].semilogy(measured.learning_rate.values, color=BLUE, lw=0.7, drawstyle="steps-post")
         cuts = measured.cuts - 1
         axes[0].semilogy(cuts, measured.loss.values[cuts], ".", color=ORANGE, ms=4)
-    axes[0].set(ylabel="epoch loss", title="halving on stagnation: one line a seed, a dot a cut")
+    axes[0].set(ylabel="epoch loss", title="halving on stagnation: one line per seed, one dot per cut")
     axes[1].set(ylabel="learning rate", xlabel="epoch")
     lost = int((~results.measured.finite).sum())
     axes[0].text(

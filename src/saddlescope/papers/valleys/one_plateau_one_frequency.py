@@ -1,10 +1,11 @@
-"""A question of ours: does each plateau belong to one frequency, and each drop to its being learned?
+"""Our own question: does each plateau belong to one frequency, and each drop to its being learned?
 
-The residual is projected on every cosine of the target, every epoch for 600 epochs and every five epochs after. A
-frequency is learned when the running median of its amplitude error over seven readings first lies below one half. (In
-the first form it had to stay there, and late noise of the batches set the time.) Drops are those of the epoch loss; a
-drop lasts from 10 to 90 % of its fall. Factors 2 to 4, N = 256 × factor, batch 4, L = 3, rank 10. Beside
-it the paper's count of minima in the last hidden block, ten epochs before and after each frequency is learned.
+The residual is projected on every cosine of the target, every epoch for 600 epochs and every five
+epochs after. A frequency is learned when the running median of its amplitude error over seven
+readings first lies below one half. (In the first form it had to stay there, and late noise of the
+batches set the time.) Drops are those of the epoch loss; a drop lasts from 10 to 90 % of its fall.
+Factors 2 to 4, N = 256 × factor, batch 4, L = 3, rank 10. Beside it the paper's count of minima in
+the last hidden block, ten epochs before and after each frequency is learned.
 """
 
 import matplotlib.pyplot as plt

@@ -1,8 +1,10 @@
-"""A question of ours: do deep nets fail because they cannot learn, or because the schedule freezes them first?
+"""Our own question: do deep nets fail because they cannot learn, or because the schedule freezes
+them first?
 
-The rule cuts when ten epochs are no better than the ten before, which on a flat noisy plateau happens about every 20
-epochs: a run that has not left it in some 280 epochs is frozen as a constant. The control keeps the rate at 0.01 for
-4,000 epochs. Factor 3, N = 768, batch 4, rank 5, L = 5 and 6, five seeds each.
+The rule cuts when ten epochs are no better than the ten before, which on a flat noisy plateau
+happens about every 20 epochs: a run that has not left it in some 280 epochs is frozen as a
+constant. The control keeps the rate at 0.01 for 4,000 epochs. Factor 3, N = 768, batch 4, rank 5, L
+= 5 and 6, five seeds each.
 """
 
 import matplotlib.pyplot as plt

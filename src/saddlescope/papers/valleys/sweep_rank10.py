@@ -1,8 +1,9 @@
 """Valleys paper, App. C.6: the sweep at rank 10, by batch size.
 
-The paper has 92, 85, 84, 84 and 84 runs of the five batch sizes, of 150 each, and does not say which. Exactly so many
-are among the first 429 runs in the order factor, N, batch, depth: a sweep that was under way. Its numbers are compared
-with those runs, five seeds of them; all 750 are run with one seed.
+The paper has 92, 85, 84, 84 and 84 runs of the five batch sizes, of 150 each, and does not say
+which. Exactly so many are among the first 429 runs in the order factor, N, batch, depth: a sweep
+that was under way. Its numbers are compared with those runs, five seeds of them; all 750 are run
+with one seed.
 """
 
 import numpy as np

@@ -1,4 +1,6 @@
-"""Valleys paper, App. C.4: the sweep at rank 20. The paper runs it and publishes no number of it; ours stands alone."""
+"""Valleys paper, App. C.4: the sweep at rank 20. The paper runs it and publishes no number of
+it; ours stands alone.
+"""
 
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment

@@ -1,6 +1,8 @@
-"""Valleys paper, App. C.5: the rank-5 sweep, 750 runs to their own end, with five seeds where the paper has one.
+"""Valleys paper, App. C.5: the rank-5 sweep, 750 runs to their own end, with five seeds where the
+paper has one.
 
-The paper's 674 "failed" are 750 less 76; its definition (test error 0.5 or more, or not finite) leaves a class between.
+The paper's 674 "failed" are 750 less 76; its definition (test error 0.5 or more, or not finite)
+leaves a class between.
 """
 
 import numpy as np

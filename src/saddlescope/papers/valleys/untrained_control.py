@@ -1,7 +1,7 @@
-"""A control of ours for Fig. 4: minima of nets that were never trained, by layer, both rules, both
+"""Our own control for Fig. 4: minima of nets that were never trained, by layer, both rules, both
 precisions.
 
-If an untrained net shows the published rise, the rise is no evidence of learning; if float64 does
+If an untrained net shows the published rise, the rise is not evidence of learning; if float64 does
 not show it, it is rounding. Nets of Fig. 4 (width 128, rank 5, L = 6) and of the main text (width
 1024, rank 10), and a deeper one.
 """
@@ -48,7 +48,7 @@ def draw(results):
         for (name, word), colour, mark in zip(WORDS.items(), (ORANGE, BLUE, PURPLE, GREEN), "so^D", strict=True):
             show(ax, [m[name].values for m in runs], colour, mark, word)
         ax.set(xlabel="layer (block)", title=net, yscale="symlog", ylim=(0, None))
-    axes[0, 0].set_ylabel("mean minima a channel, untrained")
+    axes[0, 0].set_ylabel("mean minima per channel, untrained")
     axes[0, 0].legend(fontsize=7)
     return figure
 

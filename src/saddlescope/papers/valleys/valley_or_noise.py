@@ -1,9 +1,9 @@
-"""A question of ours: what is the drop at a learning-rate cut made of? f3_N768_bs8_L3 at rank 10.
+"""Our own question: what is the drop at a learning-rate cut made of? f3_N768_bs8_L3 at rank 10.
 
 The paper: a narrow valley opens to the smaller rate. The rival: minibatch noise holds the loss
 above the floor of the place it is in, and a smaller rate makes less noise. From the state at every
 cut branches are followed for ten epochs, with the same order of samples: the cut; no cut; no cut,
-iterates averaged (one an epoch); no cut and no noise (full-batch descent at the old rate, as many
+iterates averaged (one per epoch); no cut and no noise (full-batch descent at the old rate, as many
 steps, clipped alike). Losses are on all training data, a mean over the last five epochs before the
 cut and of each branch, since a single instant scatters. (Before a cut there are fewer where the
 rule cuts as soon as it may.)
