@@ -76,7 +76,7 @@ class Count:
         return self.good >= self.asked * self.n - 1e-9
 
     def scaled(self, factor: float) -> "Count":
-        """As many times the runs at the share observed, rounded away from undecided."""
+        """The count for `factor` times as many runs at the same share, rounded away from undecided."""
         n, rounded = ceil(round(self.n * factor, 9)), ceil if self.reached else floor
         return replace(self, good=rounded(round(self.good * n / self.n, 9)) if self.n else 0, n=n)
 

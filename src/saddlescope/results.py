@@ -265,8 +265,8 @@ def _as_axis(values):
 
 
 def _is_finite(run: Columns) -> bool:
-    """Of a trained run: its loss, and it did not diverge. Of what was kept of one: that it did not. Of a measurement:
-    all its numbers."""
+    """Whether a run is finite. Trained runs: all losses are finite, and it did not diverge.
+    Analysed runs: it did not diverge. Measurements: all values are finite."""
     diverged = str(run["status"][1]).startswith("diverged") if "status" in run else False
     if "loss" in run and run["loss"][0][:1] in (("step",), ("epoch",)):
         loss = run["loss"][1]

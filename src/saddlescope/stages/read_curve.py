@@ -131,7 +131,7 @@ def _cells(line, mark):
 
 
 def _is_number(cell):
-    """As people write numbers: Python's 1_000 is none."""
+    """Whether a cell is a number as people write it; Python's 1_000 is not."""
     try:
         float(cell)
     except ValueError:

@@ -75,6 +75,6 @@ class Curve(Task):
         return Samples(x, self.target(x))
 
     def held_out(self, rng):
-        """As many points, drawn uniformly from [-1, 1]."""
+        """The same number of points, drawn uniformly from [-1, 1]."""
         x = rng.uniform(-1, 1, (self.samples, 1))
         return Samples(x, self.target(x))

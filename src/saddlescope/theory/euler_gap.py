@@ -57,7 +57,7 @@ def _gradient(net, restore, statistics):
 
 @eqx.filter_jit
 def _velocity(net, restore, state, statistics):
-    """Of θ and e, one after the other."""
+    """The velocities of θ and e, one after the other."""
     theta, e = jnp.split(state, 2)
     g, turned = jax.jvp(_gradient(net, restore, statistics), (theta,), (e,))
     _, twice = jax.jvp(_gradient(net, restore, statistics), (theta,), (g,))

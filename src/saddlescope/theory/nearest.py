@@ -113,7 +113,7 @@ def nearest_embedded(
 
 @reproducible()
 def nearest_kind(params: Params, p: Properties, width: int) -> Kind:
-    """Of the kinds that units of these properties allow, the one whose manifold is nearest; the
+    """The kind whose manifold is nearest, among those that units of these properties allow; the
     first of equals."""
     kinds = [k for k in KINDS if k.fits(p)]
     return min(kinds, key=lambda k: (round(manifold_residual(params, k, width), 6), kinds.index(k)))

@@ -71,7 +71,7 @@ def faster(results):
 
 
 def in_order(found, nets):
-    """Of the nets that were run, each drops before the next, in every pair of seeds."""
+    """Among the nets that were run, each drops before the next, in every pair of seeds."""
     run = [net for net in nets if net in found]
     if len(run) < 2:
         return None

@@ -78,7 +78,7 @@ def counts(results):
 
 
 def symmetric(results):
-    """Of the runs that have spikes: the median of one side over the other lies between ½ and 2."""
+    """In most runs that have spikes the median of one side over the other lies between ½ and 2."""
     ratios = results.measured.sides.values
     ratios = ratios[np.isfinite(ratios)]
     if not ratios.size:
@@ -100,7 +100,7 @@ def show(ax, runs, colour, label=None):
 
 
 def numbers(runs):
-    """Of a panel's title."""
+    """The numbers in a panel's title."""
     if not runs:
         return "not run"
     dips, jumps = (np.mean([int(m[name]) for m in runs]) for name in ("dips", "jumps"))

@@ -76,7 +76,7 @@ def average(part):
 
 
 def counts_of(part, word):
-    """Of one group of runs: the mean count over seeds, and where one more seed would lie."""
+    """One group of runs: the mean count over seeds, and where one more seed would lie."""
     counts, size = per_seed(part, of(word)), part.measured.sizes["run"]
     if len(counts) < 3:
         return float(counts.mean()), *one_more_count(int(counts.sum()), size, size // len(counts))

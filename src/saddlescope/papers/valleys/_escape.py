@@ -82,7 +82,7 @@ def time_word(value, least):
 
 
 def medians(parts, threshold, unit="epochs"):
-    """Of several parts, in words."""
+    """The medians of several parts, in words."""
     return " and ".join(time_word(median(p, threshold, unit), at_least(p, threshold, unit)) for p in parts)
 
 

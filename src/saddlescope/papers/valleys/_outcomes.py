@@ -20,7 +20,7 @@ def outcome(test_error: float) -> str:
 
 
 def failure(fit: np.ndarray, target: np.ndarray) -> str:
-    """Of a failed run, from its outputs and the target over the same points."""
+    """How a run failed, from its outputs and the target at the same points."""
     if not np.isfinite(fit).all():
         return "diverged"
     if np.var(fit) > FLAT * np.var(target):

@@ -23,7 +23,7 @@ def main_run(L, seed, width=WIDE, **more):
 
 
 def ending(run) -> dict:
-    """In a few numbers and words. A run that diverged has an infinite test error."""
+    """How a run ended, in a few numbers and words. A run that diverged has an infinite test error."""
     loss = run.loss.values
     error = float(run.test_error.values[-1]) if run.sizes["saved"] else np.inf
     least = np.min(loss, initial=np.inf, where=np.isfinite(loss))

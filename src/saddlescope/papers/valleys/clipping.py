@@ -33,7 +33,7 @@ def analyse(run, setting):
 
 
 def ended(clip, batches, word):
-    """Of the failed runs that are constants: the share at the mean, or at the median."""
+    """Among the failed runs that are constants, the share at the mean, or at the median."""
 
     def check(results):
         part = results.select(clip=clip, bs=batches)

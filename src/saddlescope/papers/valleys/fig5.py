@@ -25,7 +25,7 @@ def setting(net, seed, f1, width, samples, epochs):
 
 
 def asymmetric(*nets):
-    """Of the runs that fit: odd share above 5 %."""
+    """In most runs that fit the odd share is above 5 %."""
 
     def check(results):
         runs = [m for net in nets for m in fitting(results, net)]
