@@ -26,7 +26,7 @@ class CosineLevels(Prediction):
     def __call__(self, setting):
         task = setting.task
         good = isinstance(task, Cosines) and isinstance(setting.loss, SquaredError)
-        require(good, "This theory is of sums of cosines, learned on the squared error.")
+        require(good, "This theory is for sums of cosines, learned on the squared error.")
         data = setting.data()
         x, y = np.asarray(data.x)[:, 0], np.asarray(data.y)[:, 0]
         waves = np.stack([np.ones_like(x), *_waves(task, x)], axis=1)

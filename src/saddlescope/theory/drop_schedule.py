@@ -72,7 +72,7 @@ def plain_descent(setting: Setting) -> float:
         and setting.batch is None
         and isinstance(setting.schedule, Constant)
         and isinstance(setting.loss, SquaredError),
-        "This theory is of the squared error under full-batch gradient descent at a constant rate, "
+        "This theory is for the squared error under full-batch gradient descent at a constant learning rate, "
         "without momentum or clipping.",
     )
     return o.lr

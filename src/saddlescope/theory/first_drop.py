@@ -61,7 +61,7 @@ def _refuse_unless_silent(setting):
     good = isinstance(net, Units) and net.units > 1
     require(
         good and properties(net.unit, task.inputs, task.outputs).silent,
-        "This theory is of nets of two units or more that are silent at zero: use Units.",
+        "This theory is for nets of two units or more that are silent at zero: use Units.",
     )
 
 

@@ -49,7 +49,7 @@ class NearestSaddle(ConditionalPrediction):
     def __call__(self, setting, run):
         require(
             isinstance(setting.net, Units) and isinstance(setting.loss, SquaredError),
-            "This theory is of two-layer nets of units under the squared error: use Units.",
+            "This theory is for two-layer nets of units under the squared error: use Units.",
         )
         net, task, statistics = setting.net, setting.task, setting.statistics()
         found = middle_weights(run, self.plateaus)
