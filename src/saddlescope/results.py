@@ -145,7 +145,9 @@ def each_run(dataset: xr.Dataset) -> Iterator[xr.Dataset]:
 
 
 def collect(runs: Sequence[xr.Dataset], points: Sequence[dict]) -> xr.Dataset:
-    """One dataset with a dimension `run`, the points' axes as its coordinates, from one dataset per run."""
+    """One dataset with a dimension `run`, the points' axes as its coordinates, from one dataset per
+    run.
+    """
     layout, found = Layout(), [_columns_of(run) for run in runs]
     for run, columns in zip(runs, found, strict=True):
         layout.add(columns, run.coords, run.attrs)
@@ -156,7 +158,9 @@ def collect(runs: Sequence[xr.Dataset], points: Sequence[dict]) -> xr.Dataset:
 
 
 def split_predicted(run: xr.Dataset, mark: str) -> tuple[xr.Dataset, xr.Dataset]:
-    """What was measured of a run, and what conditional predictions said about it; these have a mark in their names."""
+    """What was measured of a run, and what conditional predictions said about it; these have a mark
+    in their names.
+    """
     said = [str(name) for name in run.data_vars if str(name).startswith(mark)]
     predicted = xr.Dataset({name.removeprefix(mark): run[name].variable for name in said})
     return run.drop_vars(said), predicted

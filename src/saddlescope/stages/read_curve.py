@@ -189,7 +189,9 @@ def _read_npz(path, column, time):
 
 
 def _read_netcdf(path, column, time):
-    """Variables of the root, or of the group `measured` in one of our results, each row cut at its own length."""
+    """Variables of the root, or of the group `measured` in one of our results, each row cut at its
+    own length.
+    """
     from saddlescope.storage.netcdf import read_netcdf as read_groups
 
     groups = read_groups(path)

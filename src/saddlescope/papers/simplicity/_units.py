@@ -80,7 +80,9 @@ def controls_fail(value, limit):
 
 
 def kinds_figure(results, titles, value, limits, label):
-    """One panel per kind of relation: `value` of every run by the kind of unit, controls apart, with both limits."""
+    """One panel per kind of relation: `value` of every run by the kind of unit, controls apart,
+    with both limits.
+    """
     figure, axes = plt.subplots(1, len(titles), figsize=(12, 4), sharey=True)
     for ax, (kind, title) in zip(axes, titles.items(), strict=True):
         part = results.select(kind=kind).measured

@@ -80,7 +80,9 @@ def worst_of(rows):
 
 
 def works_for(results):
-    """The kinds of unit for which each way keeps map and fixed point, in every draw: each a part of the one before."""
+    """The kinds of unit for which each way keeps map and fixed point, in every draw: each a part of
+    the one before.
+    """
     part = results.measured
     rows = list(zip(part.kind.values.astype(str), part.unit.values.astype(str), worst_of(part), strict=True))
     failed = {k: {u for kind, u, gap in rows if kind == k and gap > EXACT} for k in KINDS}

@@ -40,7 +40,9 @@ def grows(run):
 
 
 def where_learned(check):
-    """Check only nets that have learned: a last loss below a tenth of the best constant's. Others cannot tell."""
+    """Check only nets that have learned: a last loss below a tenth of the best constant's. Others
+    cannot tell.
+    """
 
     def told(results):
         good = [m.loss.values[-1] < 0.1 * CONSTANT for m in results.runs()]

@@ -31,7 +31,9 @@ def setting(init, factor, base, bs, L, seed):
 
 
 def counts(results):
-    """One row per initialisation and factor. Published numbers only beside whole sweeps of a factor."""
+    """One row per initialisation and factor. Published numbers only beside whole sweeps of a
+    factor.
+    """
     rows = []
     for (init, factor), part in base.groups(results, init=INITS, factor=PUBLISHED):
         n = part.measured.sizes["run"]
@@ -52,7 +54,9 @@ def fits(init):
 
 
 def cannot_refute(check):
-    """μP relative to a base width of 1024 is the ordinary scaling: none of our counts refutes the paper's word."""
+    """μP relative to a base width of 1024 is the ordinary scaling: none of our counts refutes the
+    paper's word.
+    """
 
     def told(results):
         if (found := check(results)) is None or found.holds:
