@@ -1,4 +1,4 @@
-"""Moments against samples: CPU time a step of the two-layer linear net of Fig. 1B, in one interleaved run.
+"""Moments against samples: CPU time per step of the two-layer linear net of Fig. 1B, timed in alternation.
 
     python benchmarks/moments.py [--rounds 7] [--json FILE]
 

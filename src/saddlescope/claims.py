@@ -76,7 +76,7 @@ class Count:
         return self.good >= self.asked * self.n - 1e-9
 
     def scaled(self, factor: float) -> "Count":
-        """As many times the runs at the share observed, rounded away from undecided."""
+        """The count for `factor` times as many runs at the same share, rounded away from undecided."""
         n, rounded = ceil(round(self.n * factor, 9)), ceil if self.reached else floor
         return replace(self, good=rounded(round(self.good * n / self.n, 9)) if self.n else 0, n=n)
 
@@ -221,7 +221,7 @@ class Verdict:
 
     @property
     def numbers(self) -> str:
-        """All that is said of the runs: the evidence, what was lost, what is missing."""
+        """All that is said about the runs: the evidence, what was lost, what is missing."""
         return "; ".join(filter(None, (self.evidence, self.lost, self.missing)))
 
     def __str__(self):

@@ -67,7 +67,10 @@ def diagnose(run: Run | xr.Dataset, setting: Setting | None = None) -> list[Plat
         "The weights of this run were not saved: train it with `observe=(Parameters(),)` and `save_at=every(…)`.",
     )
     loss = run["loss"].values
-    require(bool(np.isfinite(loss[0])), "The loss of this run is not a number from the start.")
+    require(
+        bool(np.isfinite(loss[0])),
+        "The first loss of this run is NaN or infinite: nothing can be explained.",
+    )
     data = jax.tree.map(lambda a: np.asarray(a, float), setting.data())
     nearby = Nearby(setting, setting.net.statistics(data), float(loss[0]))
     stages = find_stages(loss)

@@ -28,7 +28,8 @@ class GivenWeights(Initial):
     - `names`: the names of the parameters; in a nested tree the path, such as `layers.0.w`.
     - `arrays`: their values, in the same order.
     - `origin`: where they come from, in words, such as a run's hash and step.
-    - `starting_epoch`: the number of the first epoch, for a branch that goes on with its run's order of samples.
+    - `starting_epoch`: the number of the first epoch, for a branch that continues its run's order
+      of samples.
     """
 
     names: tuple[str, ...] = eqx.field(static=True, converter=tuple)

@@ -77,11 +77,11 @@ class Observable(Part):
 
     @abstractmethod
     def __call__(self, snapshot: Snapshot) -> Any:
-        """The value; a dict of arrays becomes one variable a key, with axes of its own."""
+        """The value; a dict of arrays becomes one variable per key, with axes of its own."""
 
 
 def _flat(observe, values) -> dict[str, Any]:
-    """Names and arrays; an observable that gives a dict becomes one variable a key."""
+    """Names and arrays; an observable that gives a dict becomes one variable per key."""
     named = {}
     for o, value in zip(observe, values, strict=True):
         named |= {f"{o.name}_{k}": v for k, v in value.items()} if isinstance(value, dict) else {o.name: value}

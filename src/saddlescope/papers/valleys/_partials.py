@@ -1,4 +1,4 @@
-"""What is counted on channel partials: a row a point of [-1, 1], a column a channel."""
+"""What is counted on channel partials: one row per point of [-1, 1], one column per channel."""
 
 import numpy as np
 

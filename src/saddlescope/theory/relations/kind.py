@@ -112,7 +112,7 @@ def _refuse_unless_way(kind):
 
 
 def refuse_unless_weights(params):
-    """Both u and v, a row a unit, all numbers."""
+    """Both u and v, one row per unit, all numbers."""
     require(
         isinstance(params, Mapping) and {"u", "v"} <= {*params},
         "The weights of a net of units are {'u': …, 'v': …}.",
@@ -144,7 +144,7 @@ def numpy(params) -> Params:
 
 
 def stacked(params) -> np.ndarray:
-    """One row a unit: v_i, then u_i."""
+    """One row per unit: v_i, then u_i."""
     return np.concatenate([np.asarray(params["v"]), np.asarray(params["u"])], axis=1)
 
 

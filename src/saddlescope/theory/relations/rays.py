@@ -23,7 +23,7 @@ class Rays(Kind):
     - `outer`: γ_v. The default 0.4 is γ_u / (1 + γ_u²), which puts the fixed point on the manifold
       (Eq. 29).
     - `unit`: The number i of the unit that is copied.
-    - `lines`: Whether γ may be negative, so that a ray goes on behind the origin; for φ homogeneous
+    - `lines`: Whether γ may be negative, so that a ray continues behind the origin; for φ homogeneous
       for every factor.
     """
 
