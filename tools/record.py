@@ -11,7 +11,7 @@ import argparse
 import shutil
 from pathlib import Path
 
-from saddlescope.storage.provenance import provenance
+from saddlescope.numerics import provenance
 from saddlescope.storage.result_folder import folder_of
 from saddlescope.workflows.find import find_experiment, matching_keys
 from saddlescope.workflows.judge import judge_folder

@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 import xarray as xr
+from saddlescope.report.runs_summary import scale_label
 
 from saddlescope.claims import Verdict
 from saddlescope.errors import InvalidInput
@@ -19,7 +20,6 @@ from saddlescope.report.index import index_page, index_pages, read_index
 from saddlescope.report.page import page
 from saddlescope.report.page_data import read_page_data
 from saddlescope.report.paper import numbers_in, read_paper
-from saddlescope.report.runs_summary import scale_label
 from saddlescope.results import Results
 from saddlescope.storage import result_folder as store
 from saddlescope.tables import WAYS, Table

@@ -6,11 +6,9 @@ from pathlib import Path
 
 from saddlescope.claims import Verdict
 from saddlescope.errors import InvalidInput
-from saddlescope.report.claim_cards import MARKS, tally_line
-from saddlescope.report.facts import count_of, text_of
-from saddlescope.report.html import Html, counted, fill, framed, joined, link
+from saddlescope.report.facts import count_in, scale_line, text_in
+from saddlescope.report.html import MARKS, Html, fill, framed, joined, link, tally_line
 from saddlescope.report.paper import Paper, numbers_in, read_paper
-from saddlescope.report.runs_summary import scale_label
 from saddlescope.storage import result_folder as store
 
 ENTRY = """<tr><td>$page<br><small>$where</small></td><td>$title<br><small>$runs</small></td>
@@ -95,12 +93,10 @@ def _paper_page(paper: Paper, entries: Iterable[IndexEntry]) -> str:
 
 
 def _entry(folder: str, verdicts, about) -> IndexEntry:
-    number = count_of(about, "runs") or 0
-    part = scale_label(text_of(about, "scale"), number, count_of(about, "planned_runs"))
-    number_too = counted(number, "run") if part == text_of(about, "scale") else ""
-    runs = " · ".join(filter(None, (part, number_too, text_of(about, "date"))))
-    key, title, where = (text_of(about, name) for name in ("key", "title", "where"))
-    untested = count_of(about, "untested") or 0
+    scale = scale_line(text_in(about, "scale"), count_in(about, "runs") or 0)
+    runs = " · ".join(filter(None, (scale, text_in(about, "date"))))
+    key, title, where = (text_in(about, name) for name in ("key", "title", "where"))
+    untested = count_in(about, "untested") or 0
     return IndexEntry(folder, key or folder, title, where, runs, verdicts, untested)
 
 

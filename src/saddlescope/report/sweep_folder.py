@@ -7,8 +7,8 @@ from collections import Counter
 from pathlib import Path
 
 from saddlescope.errors import InvalidInput
+from saddlescope.numerics import provenance
 from saddlescope.progress import Progress
-from saddlescope.storage.provenance import provenance
 from saddlescope.storage.result_folder import damaged_files
 from saddlescope.sweeps.axes import format_point
 from saddlescope.sweeps.consolidate import FolderContents, check_runs, consolidate, folder_contents

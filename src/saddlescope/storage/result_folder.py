@@ -22,10 +22,10 @@ import xarray as xr
 
 from saddlescope.claims import Verdict
 from saddlescope.errors import InvalidInput, require
+from saddlescope.numerics import provenance
 from saddlescope.results import Results
 from saddlescope.storage.files import write_bytes
 from saddlescope.storage.netcdf import Group, netcdf_file, read_netcdf
-from saddlescope.storage.provenance import provenance
 
 RESULTS, VERDICTS, MANIFEST = "results.nc", "verdicts.json", "manifest.json"
 GROWING = ("journal.jsonl", "locks")  # of the runs beside the result; a later sweep adds to them
@@ -33,7 +33,7 @@ GROWING = ("journal.jsonl", "locks")  # of the runs beside the result; a later s
 
 def save_results(path: str | Path, results: Results, **about: Any) -> None:
     """One NetCDF file with the groups `measured` and `predicted`; `about` becomes attributes of the file."""
-    from saddlescope.serialization.to_json import storable  # brings JAX, which readers do without
+    from saddlescope.serialization.part import storable  # brings JAX, which readers do without
 
     for text in results.measured.get("setting", xr.DataArray([])).values.ravel():
         require(storable(str(text)), "A setting with a lambda runs but cannot be stored: name the function.")
