@@ -10,9 +10,8 @@ import pytest
 from saddlescope import find_stages, load_results
 from saddlescope.sweeps import Folder
 from saddlescope.sweeps.folder import is_prediction
-from saddlescope.workflows.find import find_experiment
+from saddlescope.workflows.find import choose_scale, find_experiment, stored_scale
 from saddlescope.workflows.judge import judge_folder
-from saddlescope.workflows.scale import choose_scale, stored_scale
 
 KEY = "simplicity.fig1d"
 PLACE = f"saddlescope-results/{KEY}"

@@ -31,7 +31,7 @@ MEANINGS = {
 }
 CLAIM = """<div class="claim"><div><span class="mark $kind">$mark $word</span>$record</div>
 <div><p class="says">$says</p>$behind</div>
-<div class="evidence"><p>$evidence; $lost.</p>$why</div></div>"""
+<div class="evidence"><p>$numbers.</p>$why</div></div>"""
 
 
 class Html(str):
@@ -101,8 +101,7 @@ def _claim(claim: PageClaim, paper: Paper | None) -> Html:
         record=_record(claim.full_record),
         says=v.sentence,
         behind=_behind(v.where, claim.sentences, paper),
-        evidence=v.evidence,
-        lost=v.lost,
+        numbers=v.numbers,
         why=fill("<p><b>Why:</b> $why</p>", why=v.why) if v.why else Html(),
     )
 
