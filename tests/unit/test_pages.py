@@ -173,7 +173,8 @@ def test_beside_a_quick_verdict_stands_the_word_of_the_full_record(tmp_path, gri
     made = page(read_page_data(stored(tmp_path / "r", about, (ours, VERDICTS[1]))))
     assert known.word == "holds"
     expected = 'full record: <span class="mark holds">✓ holds</span>'
-    assert made.count(expected) == made.count("full record") == int(shown)
+    assert made.count(expected) == made.count("full record:") == int(shown)
+    assert ("<dt>full record</dt>" in made) == shown
 
 
 @pytest.mark.parametrize("value", [None, 3, [1], {"a": 1}, True, "x"])

@@ -56,7 +56,7 @@ def test_opens_with_plain_xarray_and_describes_itself(folder):
         setting = Setting.from_json(str(measured["setting"].values[0]))
         assert setting.hash == str(measured["hash"].values[0])
         assert {"wall_seconds", "cpu_seconds", "status", "engine", "length"} <= set(measured.variables)
-    about = store.attributes(folder)
+    about = store.load_with_facts(folder)[1]
     assert json.loads(about["versions"])["jax"]
     assert "git_commit" in about
 

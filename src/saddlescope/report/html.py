@@ -3,6 +3,7 @@
 Everything put into a template is escaped, unless it was made here.
 """
 
+import re
 from collections.abc import Iterable
 from html import escape
 from importlib import resources
@@ -29,6 +30,7 @@ MEANINGS = {
     "does not hold": "these runs contradict it.",
     "cannot tell": "these runs are too few, or do not agree well enough, to decide.",
 }
+RECORD = "the verdict of all runs of this experiment, as it is stored with this version of Saddlescope."
 CLAIM = """<div class="claim"><div><span class="mark $kind">$mark $word</span>$record</div>
 <div><p class="says">$says</p>$behind</div>
 <div class="evidence"><p>$numbers.</p>$why</div></div>"""
@@ -72,7 +74,8 @@ def claim_cards(data: PageData) -> Html:
         return joined(parts) or _line("No claim is stored with this result.")
     tally = _line(tally_line(claim.verdict.word for claim in data.claims))
     cards = [_claim(claim, data.paper) for claim in data.claims]
-    return joined([tally, *cards, *parts, _meanings()])
+    has_record = any(claim.full_record for claim in data.claims)
+    return joined([tally, *cards, *parts, _meanings(has_record)])
 
 
 def _line(text: str) -> Html:
@@ -101,9 +104,16 @@ def _claim(claim: PageClaim, paper: Paper | None) -> Html:
         record=_record(claim.full_record),
         says=v.sentence,
         behind=_behind(v.where, claim.sentences, paper),
-        numbers=v.numbers,
+        numbers=_unbroken(v.numbers),
         why=fill("<p><b>Why:</b> $why</p>", why=v.why) if v.why else Html(),
     )
+
+
+def _unbroken(text: str) -> Html:
+    """A browser would break `1e-05` at its hyphen, over two lines."""
+    pieces = re.split(r"(\d+e-\d+)", text)
+    tags = ("$t", '<span class="number">$t</span>')
+    return joined(fill(tags[i % 2], t=piece) for i, piece in enumerate(pieces))
 
 
 def _record(word: str) -> Html:
@@ -123,10 +133,11 @@ def _behind(where: str, sentences: tuple[Sentence, ...], paper: Paper | None) ->
     return joined([place, *(fill(said, number=n, where=s.where, text=s.text) for n, s in both)])
 
 
-def _meanings() -> Html:
+def _meanings(has_record: bool) -> Html:
     row = '<dt class="mark $kind">$mark $word</dt><dd>$meaning</dd>'
     rows = [
         fill(row, kind=word.replace(" ", "-"), mark=MARKS[word], word=word, meaning=meaning)
         for word, meaning in MEANINGS.items()
     ]
+    rows += [fill("<dt>full record</dt><dd>$text</dd>", text=RECORD)] if has_record else []
     return fill('<h3>What the verdicts mean</h3><dl class="meanings">$rows</dl>', rows=joined(rows))

@@ -16,7 +16,7 @@ ENTRY = """<tr><td>$page<br><small>$where</small></td><td>$title<br><small>$runs
 RESULTS = '<table class="list results">$rows</table>'
 SENTENCE = """<tr id="$number"><td class="number"><b>$number</b></td>
 <td>$text<br><small>$where</small></td><td>$checks</td></tr>"""
-PAPER = """<nav>$back</nav><h1>$title</h1><p>$by</p>
+PAPER = """<nav>$back</nav><h1>$title</h1><p>$about</p>
 <p>What the paper says, in short and in our words, and what these results make of it.</p>
 $legend<table class="list">$rows</table>"""
 
@@ -87,7 +87,7 @@ def _paper_page(paper: Paper, entries: Iterable[IndexEntry]) -> str:
         found = joined(dict.fromkeys(checks[number])) or untested
         rows.append(fill(SENTENCE, number=number, text=said.text, where=said.where, checks=found))
     back = link("← all results", "index.html")
-    about = {"title": paper.title, "by": paper.by, "legend": _legend()}
+    about = {"title": paper.title, "about": paper.about, "legend": _legend()}
     body = fill(PAPER, back=back, rows=joined(rows), **about)
     return framed(paper.title, body)
 
@@ -113,9 +113,8 @@ def _paper_name(entry: IndexEntry) -> str:
 def _heading(paper: Paper | None) -> Html:
     if paper is None:
         return Html("<h2>Other experiments</h2>")
-    about = " · ".join(filter(None, (paper.by, paper.place)))
     lead = link("its sentences, one by one", f"{paper.name}.html") if paper.sentences else Html()
-    return fill("<h2>$title</h2><p>$about<br>$lead</p>", title=paper.title, about=about, lead=lead)
+    return fill("<h2>$title</h2><p>$about<br>$lead</p>", title=paper.title, about=paper.about, lead=lead)
 
 
 def _row(entry: IndexEntry) -> Html:

@@ -124,7 +124,7 @@ def describe_stored(path, setting=False) -> str:
     """What it is, figure and page, verdicts, stages of the first runs; the JSON of the first setting where asked."""
     if Path(path).is_dir():
         store.refuse_unfinished(path)
-    about, results = store.attributes(path), store.load_results(path)
+    results, about = store.load_with_facts(path)
     measured, folder = results.measured, store.results_file(path).parent
     runs = _runs({"runs": measured.sizes["run"]})
     lines = [f"{about.get('key')} ({about.get('scale')}): {about.get('title')}, {runs}"]

@@ -61,13 +61,12 @@ def page(data: PageData) -> str:
 def _place(where: str, paper: Paper | None) -> Html:
     if paper is None:
         return fill('<p class="place">$where</p>', where=where) if where else Html()
-    about = " · ".join(filter(None, (paper.by, paper.place)))
     title = fill("<cite>$title</cite>", title=paper.title)
     if paper.link:
         title = fill('<a href="$to">$title</a>', to=paper.link, title=title)
     said = fill("$where · ", where=where) if where else Html()
-    template = '<p class="place">$said$title<br><small>$by</small></p>'
-    return fill(template, said=said, title=title, by=about)
+    template = '<p class="place">$said$title<br><small>$about</small></p>'
+    return fill(template, said=said, title=title, about=paper.about)
 
 
 def _runs_line(runs: RunsSummary) -> str:

@@ -47,16 +47,16 @@ def save_results(path: str | Path, results: Results, **about: Any) -> None:
 
 def load_results(path: str | Path) -> Results:
     """Results from a file or its folder, checked against the folder's manifest where there is one."""
+    return load_with_facts(path)[0]
+
+
+def load_with_facts(path: str | Path) -> tuple[Results, dict]:
+    """The same, with what is stored about them: key, title, versions, commit, times."""
     path, groups = read_groups(path)
     for name in ("measured", "predicted"):
         complete = name in groups and "run" in groups[name].sizes
         require(complete, f"{path} is not a complete result (no group {name!r}): run the experiment again.")
-    return Results(groups["measured"], groups["predicted"])
-
-
-def attributes(path) -> dict:
-    """Key, title, versions, commit, times of a stored result."""
-    return dict(read_groups(path)[1][""].attrs)
+    return Results(groups["measured"], groups["predicted"]), dict(groups[""].attrs)
 
 
 def read_groups(path):

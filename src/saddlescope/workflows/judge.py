@@ -18,8 +18,7 @@ from saddlescope.storage.files import write_bytes
 from saddlescope.storage.result_folder import (
     RESULTS,
     VERDICTS,
-    attributes,
-    load_results,
+    load_with_facts,
     save_results,
     save_verdicts,
     seal,
@@ -40,7 +39,7 @@ def judge_folder(folder, experiment_file: str | None = None) -> tuple[str, Scale
     folder = Path(folder)
     give = "give a folder that `saddlescope run` wrote"
     require((folder / RESULTS).is_file(), f"{folder} holds no {RESULTS}: {give}.")
-    results, about = load_results(folder), attributes(folder)
+    results, about = load_with_facts(folder)
     require(set(FACTS) <= set(about), f"{folder} is not the result of an experiment: {give}.")
     key = find_again(folder, about, experiment_file)
     experiment = find_experiment(key)
