@@ -2,11 +2,10 @@
 
 Nothing is set at import. The command line and worker processes set `ENVIRONMENT` before they load numpy and JAX; in
 anybody else's program `reproducible()` sets threads and precision while it computes, and puts them back.
+The command line imports this file before it hears Ctrl-C: what takes time to import is imported inside functions.
 """
 
 import os
-import platform
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -95,6 +94,8 @@ def provenance() -> dict:
 
 def processor() -> str:
     """Model and vector width of the processor: `AMD EPYC, AVX-512`. Float32 runs differ with it."""
+    import platform
+
     facts = _cpu_facts()
     model = facts.get("model name") or platform.processor() or platform.machine()
     flags = set(facts.get("flags", "").split())
@@ -117,6 +118,8 @@ def _cpu_facts() -> dict[str, str]:
 
 def git_commit() -> str | None:
     """The commit this source is checked out from, `-dirty` if changed; None where git does not track it."""
+    import subprocess
+
     here = Path(__file__)
     words = (
         ["ls-files", "--error-unmatch", here.name],

@@ -32,7 +32,7 @@ def text_in(about: Facts, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def number_in(about: Facts, name: str) -> float | None:
+def _number_in(about: Facts, name: str) -> float | None:
     """The number under a name, else None."""
     value = about.get(name)
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
@@ -40,7 +40,7 @@ def number_in(about: Facts, name: str) -> float | None:
 
 def count_in(about: Facts, name: str) -> int | None:
     """The whole number under a name, else None."""
-    value = number_in(about, name)
+    value = _number_in(about, name)
     return value if isinstance(value, int) else None
 
 
@@ -85,8 +85,8 @@ def origin_of(about: Facts) -> Origin:
         commit=text_in(about, "git_commit"),
         processor=text_in(about, "processor"),
         versions={str(k): str(v) for k, v in versions.items()},
-        cpu_seconds=number_in(about, "cpu_seconds"),
-        wall_seconds=number_in(about, "wall_seconds"),
+        cpu_seconds=_number_in(about, "cpu_seconds"),
+        wall_seconds=_number_in(about, "wall_seconds"),
     )
 
 

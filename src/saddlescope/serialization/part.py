@@ -61,7 +61,7 @@ def as_float(value):
         raise InvalidInput(f"A number is expected, such as 0.1; got {value!r}{kind}.") from None
 
 
-def path_of(cls: type) -> str:
+def _path_of(cls: type) -> str:
     """The import path of a class."""
     return f"{cls.__module__}.{cls.__qualname__}"
 
@@ -89,7 +89,7 @@ def to_json_values(value):
             raise InvalidInput(
                 f"{type(value).__name__} has a field named {taken.pop()!r}, which the form needs: rename it."
             )
-        return {"class": path_of(type(value)), **own_source(type(value)), **fields}
+        return {"class": _path_of(type(value)), **_own_source(type(value)), **fields}
     if isinstance(value, bool | int | str | None):
         return value
     if isinstance(value, float):
@@ -108,7 +108,7 @@ def to_json_values(value):
     )
 
 
-def own_source(cls):
+def _own_source(cls):
     """A class of the user's enters with the hash of its source; ours have numerics.VERSION."""
     return {} if cls.__module__.startswith("saddlescope.") else {"source": source_hash(cls)}
 
@@ -170,7 +170,7 @@ def from_json_values(data, arrays=None):
 
 
 def _build_part(data, arrays):
-    known = {path_of(c): c for c in subclasses(Part)}
+    known = {_path_of(c): c for c in subclasses(Part)}
     name = data["class"]
     if not isinstance(name, str) or name not in known:
         raise InvalidInput(
@@ -183,7 +183,7 @@ def _build_part(data, arrays):
     for key in given:
         if key not in fields:
             raise InvalidInput(f"{cls.__name__} has no field {key!r}.{nearest(key, fields)}")
-    if data.get("source") != own_source(cls).get("source"):
+    if data.get("source") != _own_source(cls).get("source"):
         raise InvalidInput(f"The source of {name} has changed since this was stored; the numbers may differ.")
     try:
         return cls(**{k: from_json_values(v, arrays) for k, v in given.items()})
