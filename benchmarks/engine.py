@@ -18,8 +18,8 @@ from fused_peak import peak_flops
 from torch_loop import torch_epoch
 
 from saddlescope.engines import Jax
+from saddlescope.numerics import provenance
 from saddlescope.papers.valleys._protocol import Name
-from saddlescope.storage.provenance import provenance
 
 # name: (run, rank, what fused over PyTorch must reach, what share of the peak)
 CASES = {

@@ -30,8 +30,7 @@ from saddlescope.nets import Activation, Net, linear_units
 from saddlescope.observables import Observable, Parameters, WidthRule
 from saddlescope.optimisers import Constant, Optimiser, Schedule, StopRule
 from saddlescope.results import Run
-from saddlescope.serialization.from_json import from_json_values
-from saddlescope.serialization.to_json import array_hash, content_hash, to_json_values
+from saddlescope.serialization.part import array_hash, content_hash, from_json_values, to_json_values
 from saddlescope.setting import Setting
 from saddlescope.tasks import Moments, Samples, Task
 from saddlescope.theory import (

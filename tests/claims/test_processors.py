@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from saddlescope.storage.provenance import processor
+from saddlescope.numerics import processor
 
 FLAGS = Path("/proc/cpuinfo")
 HAS = set(FLAGS.read_text(encoding="utf-8").split()) if FLAGS.is_file() else set()

@@ -19,9 +19,9 @@ def staircase(n=400):
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
+    from saddlescope.workflows.find import choose_scale
     from saddlescope.workflows.find import find_experiment as find
     from saddlescope.workflows.run_experiment import run_experiment
-    from saddlescope.workflows.scale import choose_scale
 
     key, out = "simplicity.fig1d", tmp_path_factory.mktemp("out")
     return run_experiment(key, find(key), choose_scale(find(key), "quick"), out).folder

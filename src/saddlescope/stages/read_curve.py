@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from saddlescope.errors import InvalidInput, nearest, require
-from saddlescope.storage.checked_npz import BROKEN
+from saddlescope.storage.files import BROKEN
 
 LOSS_NAMES = ("loss", "train_loss", "training_loss", "train/loss", "mse", "error", "val_loss")
 LARGEST = 1 << 31  # bytes of arrays in an npz

@@ -24,8 +24,7 @@ import xarray as xr
 
 from saddlescope.errors import InvalidInput, require
 from saddlescope.results import Columns
-from saddlescope.storage.checked_npz import read_checked
-from saddlescope.storage.files import replace_on_success
+from saddlescope.storage.files import read_checked, replace_on_success
 from saddlescope.storage.netcdf_reader_process import TOO_LARGE
 
 DIGEST = "sha256"

@@ -20,7 +20,8 @@ from saddlescope.nets import Net
 from saddlescope.numerics import VERSION, reproducible
 from saddlescope.observables.observable import Observable
 from saddlescope.results import named
-from saddlescope.serialization.to_json import code_identity, content_hash, storable
+from saddlescope.serialization.own_code import code_identity
+from saddlescope.serialization.part import content_hash, storable
 from saddlescope.setting import Setting
 from saddlescope.sweeps.axes import format_point
 from saddlescope.theory.prediction import Prediction

@@ -11,8 +11,7 @@ from saddlescope.errors import require
 from saddlescope.losses import squared_error
 from saddlescope.nets import Units
 from saddlescope.numerics import reproducible
-from saddlescope.serialization.part import as_float, as_int
-from saddlescope.serialization.to_json import array_hash, content_hash
+from saddlescope.serialization.part import array_hash, as_float, as_int, content_hash
 from saddlescope.theory.prediction import Prediction
 from saddlescope.theory.relax import relax
 

@@ -9,7 +9,7 @@ from saddlescope.errors import require, require_kind
 from saddlescope.numerics import reproducible
 from saddlescope.observables.observable import Observable
 from saddlescope.progress import Progress, looping, raise_if_stopped
-from saddlescope.serialization.to_json import storable
+from saddlescope.serialization.part import storable
 from saddlescope.setting import Setting
 from saddlescope.training.checkpoint import read_checkpoint, write_checkpoint
 from saddlescope.training.running import RunUnderWay

@@ -35,9 +35,9 @@ from saddlescope.sweeps import Plan, TrainJob
 from saddlescope.sweeps.analysed import AnalysedJob
 from saddlescope.sweeps.axes import format_point
 from saddlescope.training import SaveAt, log_spaced, log_spaced_epochs, train
-from saddlescope.workflows.describe import now
 from saddlescope.workflows.find import check_axes, find_experiment, one_key, paper_packages
 from saddlescope.workflows.judge import write_contents, write_tables
+from saddlescope.workflows.run_experiment import now
 from saddlescope.workflows.sweep_file import is_sweep_file, read_sweep, sweep_name
 
 CHECKPOINT = "checkpoint.npz"

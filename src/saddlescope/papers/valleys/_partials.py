@@ -34,4 +34,4 @@ def leaders(f) -> int:
 def show(ax, f, title):
     for k, channel in enumerate(f.T):
         ax.plot(points(f), channel, color=COLOURS[k % len(COLOURS)], lw=0.9, ls="-" if k < len(COLOURS) else "--")
-    ax.set(title=title, xlabel="x")
+    ax.set(title=title, xlabel="x", xticks=(-1, -0.5, 0, 0.5, 1))
