@@ -2,7 +2,7 @@
 
 Nothing is set at import. The command line and worker processes set `ENVIRONMENT` before they load numpy and JAX; in
 anybody else's program `reproducible()` sets threads and precision while it computes, and puts them back.
-The command line imports this file before it hears Ctrl-C: what takes time to import is imported inside functions.
+The command line imports this file before it catches Ctrl-C: what takes time to import is imported inside functions.
 """
 
 import os
@@ -107,7 +107,7 @@ def processor() -> str:
 
 
 def _cpu_facts() -> dict[str, str]:
-    """What Linux says of the first processor; nothing elsewhere."""
+    """What Linux reports about the first processor; nothing elsewhere."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:

@@ -107,15 +107,15 @@ def learned_panel(ax: Axes, results: Results, name: str, title: str = "") -> Non
     """
     run = next(iter(results.runs()))
     predicted = run.predicted
-    foretold = "half_strength_step" in predicted
+    has_prediction = "half_strength_step" in predicted
     for k, (curve, colour) in enumerate(zip(run[name].values.T, (BLUE, ORANGE, GREEN, PURPLE), strict=False)):
         ax.plot(run.times, curve, color=colour, label=f"{name.removeprefix('learned_')} {k + 1}")
-        if foretold:
+        if has_prediction:
             step = predicted["half_strength_step"].values[k]
             ax.plot(step, 0.5, "o", mfc="none", mec=colour, ms=8)
             ax.axvline(step, color=colour, ls="--", lw=0.8)
     ax.set(xlabel=time_label(results.measured), ylabel="share learned", title=title, ylim=(-0.05, 1.1))
-    ax.legend(loc="lower right", fontsize=7, title="○ predicted ½" if foretold else None, title_fontsize=7)
+    ax.legend(loc="lower right", fontsize=7, title="○ predicted ½" if has_prediction else None, title_fontsize=7)
 
 
 def weights_panels(axes: Sequence[Axes], run: Run) -> None:

@@ -91,7 +91,7 @@ def origin_of(about: Facts) -> Origin:
 
 
 def _plain_command(about: Facts) -> str:
-    """Of a result that does not store its command: that of the whole scale."""
+    """The command of the full grid, for a result that does not store its own."""
     scales = {"full": "", "quick": " --quick"}
     known = text_in(about, "scale") in scales and text_in(about, "key")
     return f"saddlescope run {about['key']}{scales[text_in(about, 'scale')]}" if known else ""

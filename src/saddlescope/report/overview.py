@@ -15,7 +15,7 @@ from saddlescope.results import Results
 from saddlescope.storage import result_folder as store
 
 NARROW = 30  # columns that a title needs beside its key
-WIDE = 10_000  # columns of what is no terminal
+WIDE = 10_000  # columns where the output is not a terminal
 
 # ---- list ----
 

@@ -177,12 +177,12 @@ def _array(member: bytes) -> np.ndarray:
     count = math.prod(shape)
     require(count * dtype.itemsize == len(member) - start, "an array is not as long as its header says")
     values = np.frombuffer(member, dtype, count, start) if count and dtype.itemsize else np.zeros(count, dtype)
-    require(dtype.kind != "U" or _is_text(values), "an array of text is no text")
+    require(dtype.kind != "U" or _is_text(values), "an array of text holds invalid characters")
     return values.reshape(shape, order=order).copy()
 
 
 def _is_text(values) -> bool:
-    """Every code a character, and none after the end of its text."""
+    """Every code is a character, and none after the end of its text."""
     codes = values.view(np.uint32 if values.dtype.isnative else np.dtype(np.uint32).newbyteorder())
     codes = codes.reshape(len(values), -1) if codes.size else codes.reshape(0, 1)
     real = (codes <= 0x10FFFF) & ((codes < 0xD800) | (codes > 0xDFFF))

@@ -159,7 +159,7 @@ class Raw:
     attrs: dict
 
     def is_intact(self) -> bool:
-        """Whether it is what was put there. A group without a checksum of ours is taken as it is."""
+        """Whether it is what was put there. A group without our checksum is taken as it is."""
         marks = {}
         for name, (dims, values) in self.columns.items():
             mark = _Fingerprint(name, dims, np.dtype(object) if values.dtype.kind == "U" else values.dtype)
@@ -189,7 +189,7 @@ def checked_datasets(groups: dict[str, Raw], path, ours=False) -> dict[str, xr.D
         try:
             found[name] = raw.dataset()
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, MemoryError) as error:
-            raise InvalidInput(f"{place} holds what xarray cannot make sense of ({error}).") from None
+            raise InvalidInput(f"{place} cannot be read by xarray ({error}).") from None
     return found
 
 

@@ -207,7 +207,8 @@ class Scheduler:
         except Exception as error:
             # By name: Dask is not imported here, and its error may come from another version of it.
             if type(error).__name__ not in LOST:
-                return JobReport("failed", f"{type(error).__name__}: {error}")
+                first, *_ = str(error).splitlines() or [""]  # Dask's reasons go on for pages
+                return JobReport("failed", f"{type(error).__name__}: {first}", str(error))
             reason = error.reason if isinstance(error, WorkerLost) else f"its worker died ({error})"
         self.tries[run.name] += 1
         self.folder.note("worker lost", run=run.name, reason=reason)

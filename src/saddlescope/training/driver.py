@@ -62,7 +62,7 @@ def train(
                 if checkpoint is not None and time.monotonic() - written > CHECKPOINT_SECONDS:
                     write_checkpoint(checkpoint, run)
                     written = time.monotonic()
-    finally:  # done, or stopped by Ctrl-C: either way the run can go on from here
+    finally:  # done, or stopped by Ctrl-C: either way the run can resume from here
         if checkpoint is not None and run.consistent and (keep_last or not run.over):
             write_checkpoint(checkpoint, run)
     return run.dataset()

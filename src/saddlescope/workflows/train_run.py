@@ -41,7 +41,7 @@ from saddlescope.workflows.run_experiment import now
 from saddlescope.workflows.sweep_file import is_sweep_file, read_sweep, sweep_name
 
 CHECKPOINT = "checkpoint.npz"
-SAVED = 40  # instants at which a run is observed where nothing else is said
+SAVED = 40  # instants at which a run is observed unless the user says otherwise
 
 
 @dataclass(frozen=True)
