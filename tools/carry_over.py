@@ -31,6 +31,7 @@ TABLE = ROOT / "results" / "carried_over.csv"
 ONE_THREAD = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 AVX2 = {
     "XLA_FLAGS": f"--xla_cpu_max_isa=AVX2 {ONE_THREAD}",  # XLA's own flags come first
+    "OPENBLAS_CORETYPE": "Zen",
     "NUMBA_CPU_NAME": "znver3",
     "NUMBA_CPU_FEATURES": "",
     "JAX_ENABLE_X64": "1",

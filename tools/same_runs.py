@@ -17,16 +17,25 @@ def plain(value):
         return str(value)
 
 
-def compare_arrays(old: dict, new: dict) -> tuple[int, list[str], dict[str, str]]:
-    """How many arrays have the same bits; which do not; and what has another name today."""
-    moved = {}
-    for name, sha in old.items():
-        if name not in new and (other := next((n for n, s in new.items() if s == sha), None)):
-            moved[name] = other
-    shared = [name for name in old if name in new]
-    different = [name for name in shared if old[name] != new[name]]
-    missing = [f"{name} (not kept)" for name in old if name not in new and name not in moved]
-    return len(shared) - len(different) + len(moved), different + missing, moved
+def compare_arrays(old: dict, new: dict, elements: dict) -> tuple[list[str], list[str], dict]:
+    """Which arrays have the same bits, which do not, and where those are that have another name.
+
+    All are the SHA-256 of arrays, by name; `elements` are the elements of the small ones of `new`.
+    """
+    shared, candidates = old.keys() & new.keys(), {}
+    for name, sha in (elements | new).items():
+        if name not in old:
+            candidates.setdefault(sha, []).append(name)
+    moved = {name: candidates.get(old[name], []) for name in old if name not in new}
+    moved = {name: _nearest(name, names) for name, names in moved.items() if names}
+    same = [name for name in old if name in moved or (name in shared and old[name] == new[name])]
+    return same, [name for name in old if name in shared and name not in same], moved
+
+
+def _nearest(name: str, names: list[str]) -> str:
+    """The same word in another place, if it is among them."""
+    word = name.partition("/")[2]
+    return next((n for n in names if n.partition("/")[2] == word), names[0])
 
 
 def compare_row(row: dict, axes, new: dict, moved: dict[str, str]) -> list[str]:
@@ -34,8 +43,7 @@ def compare_row(row: dict, axes, new: dict, moved: dict[str, str]) -> list[str]:
     different = []
     for column in (c for c in row if c not in UNCOMPARED and c not in axes):
         name = f"measured/{column}"
-        name = name if name in new["numbers"] else moved.get(name, name)
-        found = new["numbers"].get(name, _size(column, new["sizes"]))
+        found = new["numbers"].get(moved.get(name, name), _size(column, new["sizes"]))
         if str(plain(found)) != str(plain(row[column])):  # as text: nan is nan
             different.append(f"{column} {row[column]} → {found}")
     return different
@@ -52,22 +60,25 @@ def _size(column: str, sizes: dict) -> str:
 def compare(asked: dict, old: dict, new: dict, shorter: bool = False) -> dict:
     """A row of the table of proofs.
 
-    A run that is shorter than the recorded one is compared between the versions alone.
+    A run that is shorter than the recorded one is compared between the versions alone. An array
+    that is not kept today matters where the record has it.
     """
     point, row = asked["point"], asked["row"]
     found = {"experiment": asked["key"], "point": " ".join(f"{a}={v}" for a, v in point.items())}
     if error := old.get("error") or new.get("error"):
         return found | {"same_bits": "no", "same_as_record": "no", "note": error}
-    same, different, moved = compare_arrays(old["arrays"], new["arrays"])
+    same, different, moved = compare_arrays(old["arrays"], new["arrays"], new["elements"])
+    lost = [name for name in old["arrays"] if name not in (*same, *different)]
+    recorded = [name for name in lost if name.partition("/")[2] in row]
     off = [] if shorter else compare_row(row, point, new, moved)
-    hashes = row.get("hash", ""), old["hash"], new["hash"]
-    shared = old["arrays"].keys() & new["arrays"].keys()
-    curves = sum(name.startswith("curve/") for name in shared)
     notes = [f"other bits: {', '.join(different)}"] if different else []
+    notes += [f"not kept today: {', '.join(lost)}"] if lost else []
     notes += [f"other than recorded: {'; '.join(off)}"] if off else []
     notes += [f"{a} is {b} today" for a, b in moved.items()]
     notes += ["a shorter run than the recorded one"] if shorter else []
-    bits = "no" if different or not same else "yes"
+    hashes = row.get("hash", ""), old["hash"], new["hash"]
+    curves = sum(name.startswith("curve/") for name in same)
+    bits = "no" if different or recorded or not same else "yes"
     record = "not compared" if shorter else "no" if off else "yes"
-    answers = same, curves, bits, record, "; ".join(notes)
+    answers = len(same), curves, bits, record, "; ".join(notes)
     return found | dict(zip((*HASHES, *ANSWERS), (*hashes, *answers), strict=True))

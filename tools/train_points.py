@@ -3,8 +3,8 @@
     PYTHONPATH=CLONE/src python tools/train_points.py hashes|runs ASKED DONE
 
 ASKED and DONE are files with a JSON object per line. ASKED has the key and the point. DONE repeats
-them and adds the hash, or the run: the SHA-256 of every array, all single numbers, and the sizes.
-Points that DONE has already are left alone.
+them and adds the hash, or the run: the SHA-256 of every array and of the elements of small ones,
+all single numbers, and the sizes. Points that DONE has already are left alone.
 
 `carry_over.py` calls it for the code of today and for that of an older commit, so that it uses
 only names that both have.
@@ -17,6 +17,8 @@ import sys
 from pathlib import Path
 
 from quick_arrays import arrays_of
+
+SMALL = 16
 
 
 def main(what, asked: Path, done: Path):
@@ -66,9 +68,11 @@ def _run(experiment, point) -> dict:
     finally:
         jobs.train = plain
     arrays = arrays_of(results) | {f"curve/{k}": curve for k, curve in enumerate(curves)}
+    parts = _parts(arrays)
     return {
         "arrays": {name: _sha(array) for name, array in arrays.items()},
-        "numbers": {name: str(array.item()) for name, array in arrays.items() if array.size == 1},
+        "elements": {name: _sha(array) for name, array in parts.items()},
+        "numbers": {name: str(a.item()) for name, a in (arrays | parts).items() if a.size == 1},
         "sizes": dict(results.measured.sizes),
         "hash": str(results.measured["hash"].values[0]) if "hash" in results.measured else "",
     }
@@ -83,6 +87,12 @@ def _listening(train, curves):
         return run
 
     return train_and_listen
+
+
+def _parts(arrays) -> dict:
+    """The elements of small vectors: what was a number of its own may be one of them today."""
+    small = {name: a.reshape(-1) for name, a in arrays.items() if 1 < a.size <= SMALL}
+    return {f"{name}[{k}]": a[k : k + 1] for name, a in small.items() for k in range(a.size)}
 
 
 def _sha(array) -> str:

@@ -12,6 +12,7 @@ from same_runs import compare, compare_arrays, compare_row
 
 RUN = {
     "arrays": {"measured/loss": "a", "measured/gap": "b", "curve/0": "c"},
+    "elements": {},
     "numbers": {"measured/gap": "0.25", "measured/status": "finished"},
     "sizes": {"run": 1, "step": 7, "event": 2},
     "hash": "new",
@@ -32,9 +33,21 @@ def test_one_other_array_is_other_bits():
     assert (found["same_bits"], found["note"]) == ("no", "other bits: curve/0")
 
 
-def test_an_array_may_have_another_name_but_may_not_be_lost():
-    same, different, moved = compare_arrays({"said": "a", "gone": "b"}, {"predicted/rate": "a"})
-    assert (same, different, moved) == (1, ["gone (not kept)"], {"said": "predicted/rate"})
+def test_an_array_may_have_another_name_or_be_an_element():
+    old, new = {"measured/said": "a", "measured/first": "b", "measured/gone": "c"}, {"predicted/said": "a"}
+    same, different, moved = compare_arrays(old, new, {"measured/half[0]": "b", "measured/half[1]": "a"})
+    assert (same, different) == (["measured/said", "measured/first"], [])
+    assert moved == {"measured/said": "predicted/said", "measured/first": "measured/half[0]"}
+
+
+def test_an_array_that_the_record_has_may_not_be_lost():
+    without = RUN | {"arrays": {"measured/loss": "a", "curve/0": "c"}}
+    assert compare(ASKED, RUN, without)["same_bits"] == "no"
+    more = RUN | {"arrays": RUN["arrays"] | {"measured/drawn": "z"}}
+    assert (compare(ASKED, more, RUN)["same_bits"], compare(ASKED, more, RUN)["note"]) == (
+        "yes",
+        "not kept today: measured/drawn",
+    )
 
 
 @pytest.mark.parametrize(("column", "cell"), [("gap", "0.25000000000000006"), ("length", "8"), ("absent", "1.0")])
