@@ -9,9 +9,9 @@ the code of today, both as on AVX2, where most records were made. It compares th
 arrays and loss curves, then the numbers in `results/KEY/runs.csv`, and writes
 `results/carried_over.csv`. Runs are kept in `--work`; the same command resumes.
 
-`write` puts today's hash into every row of a record whose sampled runs all have the same bits.
-CLONE must give each of its rows the recorded hash. The other records stay as they are; it lists
-those that need to be run again.
+`write` puts today's hash into every row of a record whose sampled runs all have the same bits and
+the recorded numbers. CLONE must give each of its rows the recorded hash. The other records stay as
+they are; it lists those that need to be run again.
 """
 
 import argparse
@@ -113,21 +113,36 @@ def prove(clone: Path, work: Path, keys):
     old = ask("runs", clone, asked, work / "old.jsonl")
     new = ask("runs", ROOT, asked, work / "new.jsonl")
     rows = [compare(a, old[name_of(a)], new[name_of(a)], a["key"] in SHORTER) for a in asked]
+    write_proofs(rows)
+
+
+def write_proofs(rows: list[dict]):
+    """The table of proofs, with the proofs that it has of other records."""
+    keys = {row["experiment"] for row in rows}
+    rows = rows + [row for row in read_proofs() if row["experiment"] not in keys]
     with TABLE.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(sorted(rows, key=lambda row: (row["experiment"], row["point"])))
 
 
+def read_proofs() -> list[dict]:
+    """The rows of the table of proofs."""
+    if not TABLE.exists():
+        return []
+    with TABLE.open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
 def write(clone: Path, work: Path, keys):
     """Rewrite the hashes of what is proven; print what became of each record, and its cost."""
     from saddlescope.workflows.find import find_experiment
 
-    with TABLE.open(encoding="utf-8") as file:
-        proofs = list(csv.DictReader(file))
+    proofs = read_proofs()
     records = {key: read_record(key) for key in keys}
-    points = {key: points_of(find_experiment(key), rows) for key, rows in records.items()}
-    asked = [{"key": key, "point": point} for key in keys for point in points[key]]
+    named = [key for key, rows in records.items() if "hash" in rows[0]]
+    points = {key: points_of(find_experiment(key), records[key]) for key in named}
+    asked = [{"key": key, "point": point} for key in named for point in points[key]]
     old = ask("hashes", clone, asked, work / "old.hashes")
     new = ask("hashes", ROOT, asked, work / "new.hashes")
     print("| record | runs | sampled | outcome | CPU seconds |", "|---|---|---|---|---|", sep="\n")
@@ -135,22 +150,24 @@ def write(clone: Path, work: Path, keys):
         own = [proof for proof in proofs if proof["experiment"] == key]
         names = [name_of(a) for a in asked if a["key"] == key]
         before, after = ([found[name].get("hash", "") for name in names] for found in (old, new))
-        outcome = decide([row.get("hash", "") for row in rows], before, after, own)
+        outcome = decide([row["hash"] for row in rows if "hash" in row], before, after, own)
         if outcome == CARRIED:
             write_hashes(ROOT / "results" / key / "runs.csv", rows, after)
         cost = sum(float(row["cpu_seconds"]) for row in rows)
         print(f"| `{key}` | {len(rows)} | {len(own)} | {outcome} | {cost:.0f} |")
 
 
-CARRIED, NO_HASH = "same bits: carried over", "same bits: the record has no hash"
+CARRIED, NO_HASH = "same: carried over", "same: the record has no hash"
 
 
 def decide(recorded: list[str], old: list[str], new: list[str], proofs: list[dict]) -> str:
     """Whether a record may have today's hashes, or why not."""
-    different = sum(proof["same_bits"] != "yes" for proof in proofs)
-    if different or not proofs:
-        return f"other bits in {different} of {len(proofs)} runs: run it again"
-    if not any(recorded):
+    different = sum(p["same_bits"] != "yes" or p["same_as_record"] == "no" for p in proofs)
+    if not proofs:
+        return "no run was sampled: run it again"
+    if different:
+        return f"{different} of {len(proofs)} runs differ: run it again"
+    if not recorded:
         return NO_HASH
     unknown = sum(r not in (o, n) for r, o, n in zip(recorded, old, new, strict=True))
     if unknown or not all(new):

@@ -68,11 +68,12 @@ def test_the_sample_has_the_cheapest_seed_of_each_setting():
 
 
 def test_only_proven_records_are_carried_over():
-    good, bad = {"same_bits": "yes"}, {"same_bits": "no"}
+    good, bad = ({"same_bits": word, "same_as_record": "yes"} for word in ("yes", "no"))
     assert decide(["a", "b"], ["a", "b"], ["c", "d"], [good]) == CARRIED
-    assert decide(["", ""], ["", ""], ["c", "d"], [good]) == NO_HASH
+    assert decide([], [], [], [good]) == NO_HASH
     for wrong in (
         decide(["a", "b"], ["a", "b"], ["c", "d"], [good, bad]),
+        decide(["a", "b"], ["a", "b"], ["c", "d"], [good | {"same_as_record": "no"}]),
         decide(["a", "b"], ["a", "b"], ["c", "d"], []),
         decide(["a", "x"], ["a", "b"], ["c", "d"], [good]),
         decide(["a", "b"], ["a", "b"], ["c", ""], [good]),
