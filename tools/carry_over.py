@@ -192,8 +192,7 @@ def main():
     parser.add_argument("--old", type=Path, required=True)
     parser.add_argument("--work", type=Path, default=ROOT / "saddlescope-results" / "carry_over")
     options = parser.parse_args()
-    command = prove if options.command == "prove" else write
-    command(options.old, options.work, options.keys or experiment_keys())
+    {"prove": prove, "write": write}[options.command](options.old, options.work, options.keys or experiment_keys())
 
 
 if __name__ == "__main__":
