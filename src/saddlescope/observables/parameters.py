@@ -3,10 +3,9 @@
 from typing import final
 
 import equinox as eqx
-import jax
 
 from saddlescope.errors import require
-from saddlescope.initials.given import path_name
+from saddlescope.initials.named_leaves import named_leaves
 from saddlescope.observables.observable import Observable
 
 
@@ -25,8 +24,7 @@ class Parameters(Observable):
     name = "param"
 
     def __call__(self, snapshot):
-        paths = jax.tree_util.tree_flatten_with_path(snapshot.net.trained(snapshot.params))[0]
-        trained = {path_name(path): leaf for path, leaf in paths}
+        trained = named_leaves(snapshot.net.trained(snapshot.params))
         require(
             set(self.only) <= set(trained),
             f"This net trains {', '.join(trained)}; there is no {', '.join(set(self.only) - set(trained))}.",
