@@ -3,6 +3,7 @@
 from typing import final
 
 import equinox as eqx
+import numpy as np
 
 from saddlescope.errors import require
 from saddlescope.initials.named_leaves import named_leaves
@@ -22,6 +23,7 @@ class Parameters(Observable):
 
     only: tuple[str, ...] = eqx.field(default=(), static=True, converter=tuple)
     name = "param"
+    on_host = True  # there is nothing to compute: a compiled copy cost more than the step before it
 
     def __call__(self, snapshot):
         trained = named_leaves(snapshot.net.trained(snapshot.params))
@@ -29,4 +31,5 @@ class Parameters(Observable):
             set(self.only) <= set(trained),
             f"This net trains {', '.join(trained)}; there is no {', '.join(set(self.only) - set(trained))}.",
         )
-        return {name: trained[name] for name in self.only or trained}
+        # An engine may write its next steps into the same memory.
+        return {name: np.array(trained[name]) for name in self.only or trained}
