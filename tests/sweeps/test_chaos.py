@@ -46,8 +46,8 @@ os.fsync = fsync
 class Sweep:
     """The command in a process group of its own."""
 
-    def __init__(self, file, out, workers=2, **env):
-        words = [sys.executable, "-m", "saddlescope", "sweep", str(file), "--workers", str(workers), "--out", str(out)]
+    def __init__(self, file, out, **env):
+        words = [sys.executable, "-m", "saddlescope", "sweep", str(file), "--workers", "2", "--out", str(out)]
         self.process = subprocess.Popen(
             words, start_new_session=True, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             env=os.environ | env,
@@ -114,7 +114,7 @@ def test_nothing_is_lost_and_nothing_is_done_twice(tmp_path, disk):
     file.write_text(FILE)
     path, mounted = disk
     calm, stormy = Folder(tmp_path / "calm"), Folder(path)
-    status, out, err = Sweep(file, calm.root, workers=1).end()
+    status, out, err = Sweep(file, calm.root).end()
     assert status == 0, err
     assert f"{RUNS} of {RUNS} runs done" in out
     draw = random.Random()  # truly random moments; the seed is in the message of a failure
@@ -144,8 +144,8 @@ def test_nothing_is_lost_and_nothing_is_done_twice(tmp_path, disk):
     nothing_done_again()
 
     # Killed whole, at random moments.
-    for workers in (2, 1, 2, 1, 2):
-        sweep, enough = Sweep(file, path, workers), len(finished) + draw.randint(1, 15)
+    for _ in range(5):
+        sweep, enough = Sweep(file, path), len(finished) + draw.randint(1, 15)
         wait_until(lambda n=enough: len(files(stormy)) >= n, sweep.process)
         time.sleep(draw.uniform(0, 0.05))
         sweep.kill()
