@@ -98,7 +98,7 @@ class JaxStepper(Stepper):
         else:
             rows, short = self.rows(step, n)
             state, losses = _minibatch(*parts, self.data, state, self.buffer, rows, short, self.rest, steps, lr)
-        return state, np.asarray(losses)[:n].astype(float)  # cut by JAX, it took as long as the call itself
+        return state, np.asarray(losses)[:n].astype(float)  # a slice by JAX is one more dispatch per call
 
     def rows(self, step, n):
         """The sample numbers of n steps, one row each, in a buffer of one size; and which steps are short ones."""

@@ -23,7 +23,7 @@ class Parameters(Observable):
 
     only: tuple[str, ...] = eqx.field(default=(), static=True, converter=tuple)
     name = "param"
-    on_host = True  # there is nothing to compute: a compiled copy cost more than the step before it
+    on_host = True  # there is nothing to compute: no call of a compiled function per save
 
     def __call__(self, snapshot):
         trained = named_leaves(snapshot.net.trained(snapshot.params))
