@@ -96,6 +96,8 @@ def _compiled(observe, snapshot):
 def measure(observe: tuple[Observable, ...], snapshot: Snapshot) -> dict[str, Any]:
     """All observables of one instant, by name."""
     in_jax = tuple(o for o in observe if not o.on_host)
-    without_task = dataclasses.replace(snapshot, task=None)  # its numbers would be compiled in
-    found = dict(zip(in_jax, _compiled(in_jax, without_task), strict=True)) if in_jax else {}
+    found = {}
+    if in_jax:
+        without_task = dataclasses.replace(snapshot, task=None)  # its numbers would be compiled in
+        found = dict(zip(in_jax, _compiled(in_jax, without_task), strict=True))
     return _flat(observe, [o(snapshot) if o.on_host else found[o] for o in observe])
