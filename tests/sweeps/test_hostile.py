@@ -86,7 +86,7 @@ def test_a_header_is_read_by_its_letter(header):
 
 def test_codes_that_are_no_characters_are_refused():
     wild = np.array([0x110000], np.uint32).view("<U1")
-    with pytest.raises(InvalidInput, match="no text"):
+    with pytest.raises(InvalidInput, match="invalid characters"):
         loads(forged({"about.json": b"{}", "a.npy": npy(wild)}), "it")
 
 

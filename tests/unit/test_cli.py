@@ -185,7 +185,7 @@ def test_list_filters_searches_and_prints_json(saddlescope):
     _, out, _ = saddlescope("list", "simplicity")
     assert "simplicity.fig1b" in out
     assert "valleys." not in out
-    _, out, _ = saddlescope("list", "--search", "TWO DIRECTIONS")
+    _, out, _ = saddlescope("list", "--search", "WAITS, THEN")
     assert [line.split()[0] for line in out.splitlines() if line[0] != " "] == ["simplicity.fig1b"]
     _, out, _ = saddlescope("list", "simplicity.fig1b", "--json")
     (found,) = json.loads(out)

@@ -69,7 +69,15 @@ def work():
     import atexit
     atexit.register(lambda: (say(), time.sleep(60)))
 """
-SWALLOWED = [LOST_IN_A_CALLBACK, CAUGHT_BY_OTHERS, TURNED_INTO_ANOTHER, AT_THE_END]
+DURING_AN_IMPORT = """
+def work():
+    import importlib, tempfile
+    sys.path.insert(0, folder := tempfile.mkdtemp())
+    text = "import __main__, os, time\\ntry:\\n    __main__.say(); time.sleep(60)\\nexcept BaseException: os.abort()"
+    open(folder + "/aborts.py", "w").write(text)
+    importlib.import_module("aborts")
+"""
+SWALLOWED = [LOST_IN_A_CALLBACK, CAUGHT_BY_OTHERS, TURNED_INTO_ANOTHER, AT_THE_END, DURING_AN_IMPORT]
 TAIL = """
 with stoppable() as stop: stop.guard(work)
 """

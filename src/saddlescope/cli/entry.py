@@ -1,8 +1,8 @@
 """How a command begins and ends: from the words that were typed to a sentence and an exit status.
 
-This file imports little, so that Ctrl-C is heard before the commands and their libraries are imported. Ctrl-C or
+This file imports little, so that Ctrl-C is caught before the commands and their libraries are imported. Ctrl-C or
 SIGTERM ends a command within seconds, with one sentence. The handler asks the loop of `train` to stop; where nothing
-loops, it raises KeyboardInterrupt. Such an exception can be lost: a callback of XLA or a `__del__` swallows it, and
+loops, it raises KeyboardInterrupt, or ends the process if a module is being imported. Such an exception can be lost: a callback of XLA or a `__del__` swallows it, and
 long work in C does not see it. So a thread raises it again where it was swallowed, and ends the process after
 `PATIENCE`, whatever the main thread does. No result is lost by that: files are written whole or not at all, and a run
 resumes from its last checkpoint.
@@ -106,13 +106,15 @@ class Stop:
             return None
         return value
 
-    def handle(self, *_):
+    def handle(self, _, frame):
         """In the main thread, between two lines of Python. A second signal adds nothing."""
         if self.asked and not self.swallowed:
             return
         self.asked, self.swallowed = True, False
         STOP.set()
         if self.armed and not LOOPING.is_set():
+            if _importing(frame):
+                leave(SENTENCE)
             raise KeyboardInterrupt
 
     def note_swallowed(self, unraisable):
@@ -134,6 +136,15 @@ class Stop:
             if self.swallowed:
                 _thread.interrupt_main(signal.SIGTERM)
         leave(SENTENCE)
+
+
+def _importing(frame) -> bool:
+    """Whether a module is being imported. Its C++ code may abort the process if an exception passes through it."""
+    while frame is not None:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextlib.contextmanager
