@@ -237,7 +237,8 @@ def tally(verdicts) -> str:
     found = {word: sum(v.word == word for v in verdicts) for word in WORDS}
     partly = f", {found[PARTLY]} partly" if found[PARTLY] else ""
     unclear = f", {found[UNCLEAR]} undecided" if found[UNCLEAR] else ""
-    return f"{found[HOLDS]} of {len(verdicts)} claims hold{partly}{unclear}"
+    claims = "1 claim holds" if len(verdicts) == 1 else f"{len(verdicts)} claims hold"
+    return f"{found[HOLDS]} of {claims}{partly}{unclear}"
 
 
 def judge(claims: Iterable[Claim], results: Results) -> tuple[Verdict, ...]:

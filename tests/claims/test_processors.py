@@ -19,20 +19,21 @@ from saddlescope.workflows.find import find_experiment
 FLAGS = Path("/proc/cpuinfo")
 HAS = set(FLAGS.read_text(encoding="utf-8").split()) if FLAGS.is_file() else set()
 ONE_THREAD = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
-KINDS = {  # what the machine must have; the kernel's processor and its further features; XLA's instruction set
-    "AVX2": ("avx2", "znver3", "", "AVX2"),
-    "AVX-512": ("avx512f", "znver4", "+avx512f", "AVX512"),
-    "SSE": ("sse4_2", "nehalem", "", "SSE4_2"),
+KINDS = {  # what the machine must have; the kernel's processor and further features; XLA's and OpenBLAS's
+    "AVX2": ("avx2", "znver3", "", "AVX2", "Zen"),
+    "AVX-512": ("avx512f", "znver4", "+avx512f", "AVX512", "SkylakeX"),
+    "SSE": ("sse4_2", "nehalem", "", "SSE4_2", "Nehalem"),
 }
 FUSED, LOOP = "valleys.sweep_rank5", "valleys.fig9"  # trained by the kernel; by XLA's loop
 
 
 def environment(kind):
-    needs, name, features, isa = KINDS[kind]
+    needs, name, features, isa, blas = KINDS[kind]
     if needs not in HAS:
         pytest.skip(f"this processor has no {kind}")
     flags = f"--xla_cpu_max_isa={isa} {ONE_THREAD}"
-    return os.environ | {"NUMBA_CPU_NAME": name, "NUMBA_CPU_FEATURES": features, "XLA_FLAGS": flags}
+    numba = {"NUMBA_CPU_NAME": name, "NUMBA_CPU_FEATURES": features}
+    return os.environ | numba | {"XLA_FLAGS": flags, "OPENBLAS_CORETYPE": blas}
 
 
 @pytest.fixture(scope="module")

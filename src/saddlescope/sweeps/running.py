@@ -10,7 +10,7 @@ from pathlib import Path
 
 import xarray as xr
 
-from saddlescope.errors import InvalidInput, require, require_kind
+from saddlescope.errors import InvalidInput, number_of, require, require_kind
 from saddlescope.observables.observable import Observable
 from saddlescope.results import RAGGED, WORD, collect
 from saddlescope.setting import Setting
@@ -137,5 +137,5 @@ def _refuse_failures(tally: Tally):
     if tally.failed:
         point, reason = next(iter(tally.failed.values()))
         raise InvalidInput(
-            f"{len(tally.failed)} of {tally.asked} runs failed; the first, at {format_point(point)}: {reason}"
+            f"{len(tally.failed)} of {number_of(tally.asked, 'run')} failed; the first, at {format_point(point)}: {reason}"
         )

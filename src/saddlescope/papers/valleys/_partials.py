@@ -14,7 +14,7 @@ def points(f):
 
 
 def extrema(f) -> float:
-    """Prominent minima and maxima, halved, a channel."""
+    """Prominent minima and maxima, halved, per channel."""
     return float(np.mean([count(channel) for channel in f.T]))
 
 
