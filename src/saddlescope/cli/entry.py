@@ -2,10 +2,10 @@
 
 This file imports little, so that Ctrl-C is caught before the commands and their libraries are imported. Ctrl-C or
 SIGTERM ends a command within seconds, with one sentence. The handler asks the loop of `train` to stop; where nothing
-loops, it raises KeyboardInterrupt, or ends the process if a module is being imported. Such an exception can be lost: a callback of XLA or a `__del__` swallows it, and
-long work in C does not see it. So a thread raises it again where it was swallowed, and ends the process after
-`PATIENCE`, whatever the main thread does. No result is lost by that: files are written whole or not at all, and a run
-resumes from its last checkpoint.
+loops, it raises KeyboardInterrupt, or ends the process if a module is being imported. Such an exception can be lost: a
+callback of XLA or a `__del__` swallows it, and long work in C does not see it. So a thread raises it again where it was
+swallowed, and ends the process after `PATIENCE`, whatever the main thread does. No result is lost by that: files are
+written whole or not at all, and a run resumes from its last checkpoint.
 """
 
 import _thread

@@ -136,6 +136,5 @@ def _refuse_failures(tally: Tally):
         raise InvalidInput(f"The sweep stopped: {tally.stopped}. What is done is kept; the same call resumes.")
     if tally.failed:
         point, reason = next(iter(tally.failed.values()))
-        raise InvalidInput(
-            f"{len(tally.failed)} of {number_of(tally.asked, 'run')} failed; the first, at {format_point(point)}: {reason}"
-        )
+        count = f"{len(tally.failed)} of {number_of(tally.asked, 'run')}"
+        raise InvalidInput(f"{count} failed; the first, at {format_point(point)}: {reason}")
