@@ -1,4 +1,4 @@
-"""The fused kernel against a plain PyTorch loop and the JAX loop: CPU time a step, in one interleaved run.
+"""The fused kernel against a plain PyTorch loop and the JAX loop: CPU time per step, all timed in alternation.
 
     python benchmarks/engine.py [--rounds 7] [--json FILE] [--only a b c]
 
@@ -18,8 +18,8 @@ from fused_peak import peak_flops
 from torch_loop import torch_epoch
 
 from saddlescope.engines import Jax
+from saddlescope.numerics import provenance
 from saddlescope.papers.valleys._protocol import Name
-from saddlescope.storage.provenance import provenance
 
 # name: (run, rank, what fused over PyTorch must reach, what share of the peak)
 CASES = {
@@ -31,7 +31,10 @@ CASES = {
 
 
 def flops(setting):
-    """Of one step: two a weight and sample for each map forward, dC, and back through C and A; norm and update."""
+    """Operations of one step.
+
+    Two per weight and sample for each map forward, dC, and back through C and A; norm and update.
+    """
     dims = setting.net.dims(1, 1)
     total = 0
     for j, width in enumerate(setting.net.widths):

@@ -50,7 +50,7 @@ def run(n, x):
 
 
 def peak_flops():
-    """Floating-point operations a second of CPU time, single precision."""
+    """Floating-point operations per second of CPU time, single precision."""
     run(1, np.float32(1e-3))
     start = time.process_time()
     run(TURNS, np.float32(1e-3))

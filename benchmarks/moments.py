@@ -1,4 +1,4 @@
-"""Moments against samples: CPU time a step of the two-layer linear net of Fig. 1B, in one interleaved run.
+"""Moments against samples: CPU time per step of the two-layer linear net of Fig. 1B, timed in alternation.
 
     python benchmarks/moments.py [--rounds 7] [--json FILE]
 
@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 
 from saddlescope.nets import linear_units
+from saddlescope.numerics import provenance
 from saddlescope.optimisers import GradientDescent
 from saddlescope.setting import Setting
-from saddlescope.storage.provenance import provenance
 from saddlescope.tasks import LinearTeacher
 
 STEPS = {True: 1024, False: 64}  # steps of one turn, moments and samples

@@ -45,7 +45,7 @@ def main():
             "mean_epochs": found[:, 1].mean(),
         }  # fmt: skip
         mean, error = stored[rank]["mean_seconds"], stored[rank]["standard_error"]
-        print(f"rank {rank}: {mean:.2f} ± {error:.2f} s of CPU a run, the largest {seconds.max():.1f} s", flush=True)
+        print(f"rank {rank}: {mean:.2f} ± {error:.2f} s of CPU per run, the largest {seconds.max():.1f} s", flush=True)
     if given.json:
         given.json.write_text(json.dumps(stored, indent=1) + "\n")
 

@@ -1,4 +1,6 @@
-"""The valleys protocol as a researcher writes it in PyTorch: eager, one thread, one optimiser step a batch."""
+"""The valleys protocol as a researcher writes it in PyTorch: eager, one thread, one optimiser step
+per batch.
+"""
 
 try:
     import torch

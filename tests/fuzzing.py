@@ -25,7 +25,7 @@ from saddlescope.observables import FullLoss
 from saddlescope.results import Results, collect
 from saddlescope.stages.read_curve import read_curve
 from saddlescope.storage import result_folder as store
-from saddlescope.storage.checked_npz import DIGITS, read_checked
+from saddlescope.storage.files import DIGITS, read_checked
 from saddlescope.storage.netcdf import checked_datasets, from_child
 from saddlescope.storage.netcdf_reader_process import convert
 from saddlescope.sweeps import Folder, Workers, grid, sweep

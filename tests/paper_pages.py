@@ -9,6 +9,8 @@ from saddlescope.workflows.find import experiment_keys as keys
 from saddlescope.workflows.find import find_experiment as find
 
 ROOT = Path(__file__).parents[1]
+PLAIN = ("holds", "not tested", "not yet run")
+SEVERAL = "Of sentences with several checks, these checks have another verdict than *holds*:"
 KINDS = ("holds", "partly", "does not hold", "cannot tell", "not tested", "not yet run")
 
 
@@ -21,6 +23,14 @@ def between(text, name):
 def table(*rows):
     head, *rest = rows
     return "\n".join(f"| {' | '.join(map(str, row))} |" for row in (head, ("---",) * len(head), *rest))
+
+
+def counted(words):
+    """`holds`, or `holds (2 of 3); **cannot tell** (1 of 3)` where there are several checks."""
+    shown = {word: word if word in PLAIN else f"**{word}**" for word in words}
+    if len(words) == 1:
+        return shown[words[0]]
+    return "; ".join(f"{mark} ({words.count(word)} of {len(words)})" for word, mark in shown.items())
 
 
 @dataclass(frozen=True)
@@ -63,29 +73,42 @@ class Page:
     def claimed(self, key):
         return {number for c in find(key).claims for number in self.numbers(c.where)}
 
+    def found(self) -> dict[str, list[tuple]]:
+        """Number → the recorded verdicts of the claims that name it, each with its experiment."""
+        found = {}
+        for number, sentence in self.sentences().items():
+            keys = [f"{self.paper}.{name}" for name in sentence.names]
+            claims = [(v, key) for key in keys for v in (recorded(key, "full") or ((),))[0]]
+            found[number] = [(v, key) for v, key in claims if number in self.numbers(v.where)]
+        return found
+
+    def words(self) -> dict[str, list[str]]:
+        """Number → the word of each of its checks."""
+        sentences = self.sentences()
+        without = {n: "not yet run" if s.tested else "not tested" for n, s in sentences.items()}
+        return {n: [v.word for v, _ in of] or [without[n]] for n, of in self.found().items()}
+
     def verdicts(self):
-        """What became of the paper's sentences, from the record."""
+        """What became of the paper's sentences, from the record; below, the checks that stand out."""
+        found, words = self.found(), self.words()
         rows = [("no.", "the paper's sentence", "verdict", "experiment")]
         for number, sentence in self.sentences().items():
-            claims = [(v, n) for n in sentence.names for v in (recorded(f"{self.paper}.{n}", "full") or ((),))[0]]
-            found = [(v, name) for v, name in claims if number in self.numbers(v.where)]
-            several = len({v.sentence for v, _ in found}) > 1
-            marks = [
-                (f"**{v.word}**" if v.word != "holds" else v.word, f" ({v.sentence[:-1]})" * several) for v, _ in found
-            ]
-            mark = "; ".join(word + which for word, which in marks)
-            mark = mark or ("not yet run" if sentence.tested else "not tested")
-            experiments = ", ".join(dict.fromkeys(f"`{self.paper}.{n}`" for _, n in found))
-            rows.append((number, sentence.text, mark, experiments))
-        return table(*rows)
+            keys = ", ".join(dict.fromkeys(f"`{key}`" for _, key in found[number]))
+            rows.append((number, sentence.text, counted(words[number]), keys))
+        return f"{table(*rows)}\n\n{SEVERAL}\n\n{self.exceptions()}"
+
+    def exceptions(self):
+        """Of sentences with several checks, those that do not hold."""
+        lines = []
+        for number, found in self.found().items():
+            failing = [(v, key) for v, key in found if v.word != "holds"] if len(found) > 1 else []
+            lines += [f"- **{number}**, {v.word}: {v.sentence} (`{key}`)" for v, key in failing]
+        return "\n".join(lines)
 
     def summary(self):
         """How many of the sentences have which verdict."""
-        cells = [
-            re.sub(r" \([^;]*\)(?=;|$)", "", row.split("|")[3].strip()) for row in self.verdicts().splitlines()[2:]
-        ]
-        words = [cell.replace("**", "") for cell in cells]
-        counts = {kind: sum(set(w.split("; ")) == {kind} for w in words) for kind in KINDS}
+        words = list(self.words().values())
+        counts = {kind: sum(set(w) == {kind} for w in words) for kind in KINDS}
         counts["of several checks, not all alike"] = len(words) - sum(counts.values())
         return table(("of the paper's sentences", "number"), *counts.items(), ("all", len(words)))
 

@@ -1,6 +1,6 @@
 """What a user's program finds changed, and what calls give in it: run as a script by test_side_effects.py.
 
-The first word says what to do: `imports`, `calls` or `train`. The program prints one JSON object.
+It imports, trains and calls, in this order, and prints one JSON object with what each of them changed or gave.
 """
 
 import json
@@ -177,6 +177,5 @@ def after_training():
 
 
 if __name__ == "__main__":
-    what, *more = sys.argv[1:]
-    doings = {"imports": after_imports, "calls": after_calls, "train": after_training}
-    print(json.dumps(doings[what](*more)))
+    found = {"imports": after_imports(), "train": after_training(), "calls": after_calls(sys.argv[1])}
+    print(json.dumps(found))

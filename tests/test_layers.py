@@ -8,7 +8,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "saddlescope"
 
 ARROWS = {
-    "checks": {"claims", "results", "statistics"},
+    "checks": {"claims", "errors", "results", "statistics"},
     "claims": {"errors", "results", "statistics"},
     "cli": {
         "errors",
@@ -80,7 +80,7 @@ ARROWS = {
     },
     "probe": set(),
     "progress": set(),
-    "report": {"claims", "errors", "progress", "results", "storage", "sweeps", "tables"},
+    "report": {"claims", "errors", "numerics", "progress", "results", "storage", "sweeps", "tables"},
     "results": {"errors", "setting", "stages"},
     "serialization": {"errors"},
     "setting": {

@@ -11,12 +11,11 @@ import argparse
 import shutil
 from pathlib import Path
 
-from saddlescope.storage.provenance import provenance
+from saddlescope.numerics import provenance
 from saddlescope.storage.result_folder import folder_of
-from saddlescope.workflows.find import find_experiment, matching_keys
+from saddlescope.workflows.find import choose_scale, find_experiment, matching_keys
 from saddlescope.workflows.judge import judge_folder
 from saddlescope.workflows.run_experiment import run_experiment
-from saddlescope.workflows.scale import choose_scale
 from saddlescope.workflows.train_run import find_run, train_to_folder
 
 ROOT = Path(__file__).parents[1]

@@ -76,7 +76,7 @@ class Count:
         return self.good >= self.asked * self.n - 1e-9
 
     def scaled(self, factor: float) -> "Count":
-        """As many times the runs at the share observed, rounded away from undecided."""
+        """The count for `factor` times as many runs at the same share, rounded away from undecided."""
         n, rounded = ceil(round(self.n * factor, 9)), ceil if self.reached else floor
         return replace(self, good=rounded(round(self.good * n / self.n, 9)) if self.n else 0, n=n)
 
@@ -221,7 +221,7 @@ class Verdict:
 
     @property
     def numbers(self) -> str:
-        """All that is said of the runs: the evidence, what was lost, what is missing."""
+        """All that is said about the runs: the evidence, what was lost, what is missing."""
         return "; ".join(filter(None, (self.evidence, self.lost, self.missing)))
 
     def __str__(self):
@@ -237,7 +237,8 @@ def tally(verdicts) -> str:
     found = {word: sum(v.word == word for v in verdicts) for word in WORDS}
     partly = f", {found[PARTLY]} partly" if found[PARTLY] else ""
     unclear = f", {found[UNCLEAR]} undecided" if found[UNCLEAR] else ""
-    return f"{found[HOLDS]} of {len(verdicts)} claims hold{partly}{unclear}"
+    claims = "1 claim holds" if len(verdicts) == 1 else f"{len(verdicts)} claims hold"
+    return f"{found[HOLDS]} of {claims}{partly}{unclear}"
 
 
 def judge(claims: Iterable[Claim], results: Results) -> tuple[Verdict, ...]:

@@ -105,7 +105,7 @@ class Experiment:
             )
 
     def require_available(self, axes: Axes):
-        """Refuse, before anything is run, what cannot be run here for want of data."""
+        """Refuse, before anything is run, what cannot be run here because its data are missing."""
         if self.check_available is not None:
             self.check_available(axes)
 

@@ -145,7 +145,9 @@ def each_run(dataset: xr.Dataset) -> Iterator[xr.Dataset]:
 
 
 def collect(runs: Sequence[xr.Dataset], points: Sequence[dict]) -> xr.Dataset:
-    """One dataset with a dimension `run`, the points' axes as its coordinates, from one dataset a run."""
+    """One dataset with a dimension `run`, the points' axes as its coordinates, from one dataset per
+    run.
+    """
     layout, found = Layout(), [_columns_of(run) for run in runs]
     for run, columns in zip(runs, found, strict=True):
         layout.add(columns, run.coords, run.attrs)
@@ -156,7 +158,9 @@ def collect(runs: Sequence[xr.Dataset], points: Sequence[dict]) -> xr.Dataset:
 
 
 def split_predicted(run: xr.Dataset, mark: str) -> tuple[xr.Dataset, xr.Dataset]:
-    """What was measured of a run, and what conditional predictions said of it, which carry a mark in their names."""
+    """What was measured of a run, and what conditional predictions said about it; these have a mark
+    in their names.
+    """
     said = [str(name) for name in run.data_vars if str(name).startswith(mark)]
     predicted = xr.Dataset({name.removeprefix(mark): run[name].variable for name in said})
     return run.drop_vars(said), predicted
@@ -265,8 +269,8 @@ def _as_axis(values):
 
 
 def _is_finite(run: Columns) -> bool:
-    """Of a trained run: its loss, and it did not diverge. Of what was kept of one: that it did not. Of a measurement:
-    all its numbers."""
+    """Whether a run is finite. Trained runs: all losses are finite, and it did not diverge.
+    Analysed runs: it did not diverge. Measurements: all values are finite."""
     diverged = str(run["status"][1]).startswith("diverged") if "status" in run else False
     if "loss" in run and run["loss"][0][:1] in (("step",), ("epoch",)):
         loss = run["loss"][1]

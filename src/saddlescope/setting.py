@@ -17,9 +17,7 @@ from saddlescope.losses import Loss, SquaredError
 from saddlescope.nets.net import Net, Params
 from saddlescope.numerics import reproducible
 from saddlescope.optimisers import Constant, GradientFlow, Optimiser, Schedule, StopRule
-from saddlescope.serialization.from_json import from_json_values
-from saddlescope.serialization.part import Part, as_int
-from saddlescope.serialization.to_json import content_hash
+from saddlescope.serialization.part import Part, as_int, content_hash, from_json_values
 from saddlescope.tasks.task import Moments, Samples, Task
 
 DATA, INIT, HELD_OUT = 0, 1, 3  # streams of random numbers; batch orders have number 2

@@ -78,7 +78,7 @@ def apart(a, b) -> bool:
 
 
 def exponents(factors, times, censored=None) -> tuple[np.ndarray, np.ndarray]:
-    """Exponents e_k in time ∝ Π factor_k^e_k and half their intervals; a row of `factors` a run.
+    """Exponents e_k in time ∝ Π factor_k^e_k and half their intervals; one row of `factors` per run.
 
     Normal scatter of log time. `censored` runs have not had the event by their time.
     """

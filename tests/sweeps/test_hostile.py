@@ -15,7 +15,7 @@ from saddlescope.results import Layout
 from saddlescope.setting import Setting
 from saddlescope.stages.read_curve import read_curve
 from saddlescope.storage import result_folder as store
-from saddlescope.storage.checked_npz import Damaged, loads, read_checked, write_checked
+from saddlescope.storage.files import Damaged, loads, read_checked, write_checked
 from saddlescope.storage.netcdf import read_netcdf
 from saddlescope.storage.run_file import to_dataset
 from saddlescope.sweeps import Folder
@@ -86,7 +86,7 @@ def test_a_header_is_read_by_its_letter(header):
 
 def test_codes_that_are_no_characters_are_refused():
     wild = np.array([0x110000], np.uint32).view("<U1")
-    with pytest.raises(InvalidInput, match="no text"):
+    with pytest.raises(InvalidInput, match="invalid characters"):
         loads(forged({"about.json": b"{}", "a.npy": npy(wild)}), "it")
 
 
@@ -201,8 +201,7 @@ def test_a_plan_with_odd_values_is_damaged(tmp_path, value):
 def test_a_file_does_not_choose_a_function_of_python():
     import logging
 
-    from saddlescope.serialization.from_json import from_json_values
-    from saddlescope.serialization.to_json import function_form
+    from saddlescope.serialization.part import from_json_values, function_form
     from saddlescope.tasks import FunctionTask
 
     form = Setting.from_json(minibatch_setting().to_json()).json_values()

@@ -14,8 +14,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from saddlescope.errors import InvalidInput
-from saddlescope.storage.checked_npz import DIGITS, MARK, dumps, is_intact, loads, read_checked, write_checked
-from saddlescope.storage.files import write_atomically
+from saddlescope.storage.files import (
+    DIGITS,
+    MARK,
+    dumps,
+    is_intact,
+    loads,
+    read_checked,
+    write_atomically,
+    write_checked,
+)
 from saddlescope.storage.run_file import to_arrays, to_dataset
 from saddlescope.training import train
 

@@ -10,9 +10,8 @@ import pytest
 from saddlescope import find_stages, load_results
 from saddlescope.sweeps import Folder
 from saddlescope.sweeps.folder import is_prediction
-from saddlescope.workflows.find import find_experiment
+from saddlescope.workflows.find import choose_scale, find_experiment, stored_scale
 from saddlescope.workflows.judge import judge_folder
-from saddlescope.workflows.scale import choose_scale, stored_scale
 
 KEY = "simplicity.fig1d"
 PLACE = f"saddlescope-results/{KEY}"
@@ -77,9 +76,9 @@ def test_a_part_is_called_a_part(saddlescope, place):
     assert f"{KEY} ({label})" in out
     about = json.loads((place / "verdicts.json").read_text())
     assert (about["scale"], about["grid"], about["runs"]) == (label, "full", 2)
-    from saddlescope.storage.result_folder import attributes
+    from saddlescope.storage.result_folder import load_with_facts
 
-    assert attributes(place)["scale"] == label
+    assert load_with_facts(place)[1]["scale"] == label
     assert label in (place / "index.html").read_text()
     key, scale, _ = judge_folder(place)
     assert (key, scale.label, scale.is_whole) == (KEY, label, False)

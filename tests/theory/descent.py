@@ -30,7 +30,10 @@ def relu_setting(x, y, units=50, scale=1e-6, lr=0.01, steps=2000, seed=0):
 
 
 def descend_linear(setting):
-    """Losses and maps of a linear net, one a step, start included. Teacher or points, by their plain second moments."""
+    """Losses and maps of a linear net, one per step, start included.
+
+    The task is a teacher or points, by their plain second moments.
+    """
     task = setting.task
     if isinstance(task, Points):
         x, y = np.array(task.x), np.array(task.y)
@@ -50,7 +53,7 @@ def descend_linear(setting):
 
 
 def descend_relu(setting):
-    """Losses and outputs at the points of a ReLU net with one output, one a step, start included."""
+    """Losses and outputs at the points of a ReLU net with one output, one per step, start included."""
     x, y = np.array(setting.task.x), np.array(setting.task.y)[:, 0]
     u, v, lr = setting.initial_params()["u"], setting.initial_params()["v"][:, 0], setting.optimiser.lr
     losses, outputs = [], []
@@ -74,7 +77,7 @@ def passes(curve, level):
 
 
 def fastest_falls(losses):
-    """Steps of the local maxima of the fall a step; those of rounding, below 1e-6 of the start, left out."""
+    """Steps of the local maxima of the fall per step; those of rounding, below 1e-6 of the start, left out."""
     return find_peaks(-np.diff(losses), height=1e-6 * losses[0])[0] + 0.5
 
 

@@ -19,9 +19,9 @@ def staircase(n=400):
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
+    from saddlescope.workflows.find import choose_scale
     from saddlescope.workflows.find import find_experiment as find
     from saddlescope.workflows.run_experiment import run_experiment
-    from saddlescope.workflows.scale import choose_scale
 
     key, out = "simplicity.fig1d", tmp_path_factory.mktemp("out")
     return run_experiment(key, find(key), choose_scale(find(key), "quick"), out).folder
@@ -185,7 +185,7 @@ def test_list_filters_searches_and_prints_json(saddlescope):
     _, out, _ = saddlescope("list", "simplicity")
     assert "simplicity.fig1b" in out
     assert "valleys." not in out
-    _, out, _ = saddlescope("list", "--search", "TWO DIRECTIONS")
+    _, out, _ = saddlescope("list", "--search", "WAITS, THEN")
     assert [line.split()[0] for line in out.splitlines() if line[0] != " "] == ["simplicity.fig1b"]
     _, out, _ = saddlescope("list", "simplicity.fig1b", "--json")
     (found,) = json.loads(out)

@@ -119,7 +119,7 @@ def test_missing_files_and_columns(tmp_path):
         read_curve(tmp_path / "none.csv")
     (tmp_path / "a.csv").write_text("train_loss,accuracy\n1,2\n")
     with pytest.raises(
-        InvalidInput, match=r"has no column 'trainloss', but train_loss, accuracy\. Did you mean 'train_loss'"
+        InvalidInput, match=r"has no column 'trainloss'\. It has train_loss, accuracy\. Did you mean 'train_loss'"
     ):
         read_curve(tmp_path / "a.csv", column="trainloss")
 

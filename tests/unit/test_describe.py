@@ -6,26 +6,26 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from saddlescope.sweeps.axes import parse_axes
-from saddlescope.workflows.describe import describe_experiment, describe_run
 from saddlescope.workflows.find import find_experiment
+from saddlescope.workflows.judge import describe_experiment
+from saddlescope.workflows.run_experiment import describe_run
 
 
 def test_caption_and_notes_are_the_docstring_of_the_experiment_s_file():
-    found = describe_experiment(find_experiment("simplicity.fig1b"), "full")
+    found = describe_experiment(find_experiment("simplicity.fig1b"))
     assert found["caption"].startswith("Simplicity paper, Fig. 1B: a two-layer linear network")
     assert "\n" not in found["caption"]
     assert found["notes"].startswith("W* is not given in the paper")
     assert found["trains"] is True
-    assert found["planned_runs"] == 80
 
 
 def test_an_experiment_of_no_module_has_no_caption():
-    assert describe_experiment(CopyOf(find_experiment("simplicity.fig1d")), "quick")["caption"] == ""
+    assert describe_experiment(CopyOf(find_experiment("simplicity.fig1d")))["caption"] == ""
 
 
 class CopyOf:
     def __init__(self, experiment):
-        self.setting, self.plan, self.quick = experiment.setting, experiment.plan, experiment.quick
+        self.setting = experiment.setting
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ from saddlescope.tasks import LinearTeacher
 from saddlescope.theory import LinearLevels
 from saddlescope.training import every
 from saddlescope.workflows import judge as folders
+from saddlescope.workflows.find import choose_scale
 from saddlescope.workflows.run_experiment import run_experiment
-from saddlescope.workflows.scale import choose_scale
 
 
 def setting(steps, lr, seed=0):
@@ -180,6 +180,9 @@ def test_what_is_no_result_cannot_be_judged(saddlescope, tmp_path):
     assert "holds no results.nc" in err
     status, _, err = saddlescope("judge", tmp_path / "nowhere")
     assert (status, "holds no results.nc" in err) == (2, True)
+    (tmp_path / "empty.csv").touch()
+    status, _, err = saddlescope("judge", tmp_path / "empty.csv")
+    assert (status, "empty.csv holds no results.nc" in err) == (2, True)
 
 
 def test_a_judgement_that_was_stopped_can_be_made_again(stored, monkeypatch):

@@ -8,9 +8,7 @@ import pytest
 from cases import linear_setting
 
 from saddlescope.errors import InvalidInput
-from saddlescope.serialization.from_json import from_json_values
-from saddlescope.serialization.part import Part
-from saddlescope.serialization.to_json import array_hash, content_hash, to_json_values
+from saddlescope.serialization.part import Part, array_hash, content_hash, from_json_values, to_json_values
 from saddlescope.setting import Setting
 
 

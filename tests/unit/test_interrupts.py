@@ -10,11 +10,11 @@ import time
 import pytest
 from interrupting import COMMANDS, interrupt
 
-from saddlescope.cli import stop
+from saddlescope.cli import entry
 from saddlescope.progress import LOOPING, STOP, Progress, looping
 
 pytestmark = pytest.mark.usefixtures("hears_ctrl_c")
-SENTENCE = f"saddlescope: {stop.SENTENCE}\n"
+SENTENCE = f"saddlescope: {entry.SENTENCE}\n"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -35,7 +35,7 @@ def test_a_signal_to_the_conducting_process_alone_ends_its_workers_too(how, tmp_
 
 HEAD = """
 import gc, sys, time
-from saddlescope.cli.stop import stoppable
+from saddlescope.cli.entry import stoppable
 def say(): print("now", flush=True)
 """
 LOST_IN_A_CALLBACK = """
@@ -69,7 +69,15 @@ def work():
     import atexit
     atexit.register(lambda: (say(), time.sleep(60)))
 """
-SWALLOWED = [LOST_IN_A_CALLBACK, CAUGHT_BY_OTHERS, TURNED_INTO_ANOTHER, AT_THE_END]
+DURING_AN_IMPORT = """
+def work():
+    import importlib, tempfile
+    sys.path.insert(0, folder := tempfile.mkdtemp())
+    text = "import __main__, os, time\\ntry:\\n    __main__.say(); time.sleep(60)\\nexcept BaseException: os.abort()"
+    open(folder + "/aborts.py", "w").write(text)
+    importlib.import_module("aborts")
+"""
+SWALLOWED = [LOST_IN_A_CALLBACK, CAUGHT_BY_OTHERS, TURNED_INTO_ANOTHER, AT_THE_END, DURING_AN_IMPORT]
 TAIL = """
 with stoppable() as stop: stop.guard(work)
 """

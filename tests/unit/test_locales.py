@@ -12,23 +12,40 @@ ASCII = {
 }
 
 
+COMMANDS = """
+import sys
+from saddlescope.cli import main
+given = [(s, s.encoding, s.errors) for s in (sys.stdout, sys.stderr)]
+for words in sys.argv[1:]:
+    for stream, encoding, errors in given:  # each command finds the streams as a process of its own does
+        stream.reconfigure(encoding=encoding, errors=errors)
+    sys.argv[1:] = words.split()
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code, words
+    sys.stdout.flush()
+    sys.stdout.buffer.write(b"\\0")
+"""
+
+
 @pytest.mark.parametrize("name", ASCII)
 def test_commands_read_and_say_utf8_in_any_locale(name, tmp_path):
+    """One after the other in one process, which takes longer to start than most of them take."""
     (tmp_path / "log.csv").write_text("löss\n" + "3\n2\n1\n" * 9, encoding="utf-8")
-
-    def said(*words):
-        call = [sys.executable, "-m", "saddlescope", *words]
-        done = subprocess.run(call, cwd=tmp_path, env=os.environ | ASCII[name], capture_output=True)
-        assert done.returncode == 0, done.stderr.decode()
-        return done.stdout.decode("utf-8")
-
-    out = "saddlescope-results/simplicity.fig1d.quick"
-    assert "–100 %" in said("run", "simplicity.fig1d", "--quick", "--quiet")
-    assert "–100 %" in said("judge", out)
-    assert "–100 %" in said("show", out)
-    assert "–" in said("show", "simplicity.fig1d")
-    assert "löss of log.csv" in said("stages", "log.csv")
-    assert not said("list").isascii()
+    out, key = "saddlescope-results/simplicity.fig1d.quick", "simplicity.fig1d"
+    words = [f"run {key} --quick --quiet", f"judge {out}", f"show {out}", f"show {key}", "stages log.csv", "list"]
+    call = [sys.executable, "-c", COMMANDS, *words]
+    done = subprocess.run(call, cwd=tmp_path, env=os.environ | ASCII[name], capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+    ran, judged, shown, described, stages, listed, end = done.stdout.decode("utf-8").split("\0")
+    assert "–100 %" in ran
+    assert "–100 %" in judged
+    assert "–100 %" in shown
+    assert "–" in described
+    assert "löss of log.csv" in stages
+    assert not listed.isascii()
+    assert end == ""
 
 
 BAD = {

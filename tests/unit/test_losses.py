@@ -120,15 +120,39 @@ def test_an_embedded_start_has_the_narrow_nets_map_and_gradient(relation):
     assert abs(loss[-1] - loss[0]) < 1e-9
 
 
+def test_an_embedded_start_is_told_by_its_relation():
+    """By all of it: two relations of the same name are two starts."""
+    small = given_weights({"u": np.ones((1, 2)), "v": np.ones((1, 2))})
+    one, other = (linear_setting(initial=EmbeddedStart(small, Equal(share))) for share in (0.3, 0.5))
+    assert one.hash != other.hash
+    assert not np.array_equal(one.initial_params()["v"], other.initial_params()["v"])
+    with pytest.raises(InvalidInput, match=r"`relation` is Equal\(\), .*; got 'silent'"):
+        EmbeddedStart(small, "silent")
+
+
 def test_given_weights_are_checked_and_enter_by_their_hash():
     given = linear_setting().initial_params()
     one, other = (linear_setting(initial=given_weights({"u": given["u"] + shift})) for shift in (0, 1e-9))
     assert one.hash != other.hash
     assert train(one)["loss"].values[1] == train(linear_setting())["loss"].values[1]
-    with pytest.raises(InvalidInput, match=r"no parameters named w"):
+    with pytest.raises(InvalidInput, match=r"no parameter named w; it has u, v"):
         linear_setting(initial=given_weights({"w": given["u"]})).initial_params()
     with pytest.raises(InvalidInput, match=r"has shape \(50, 2\)"):
         linear_setting(initial=given_weights({"u": given["u"][:3]})).initial_params()
+
+
+@pytest.mark.parametrize("leaf", [[[1.0, 2.0]], (1.0, 2.0), 0.3, "relu", np.array(["a"])])
+def test_given_weights_that_are_no_arrays_are_refused_in_a_sentence(leaf):
+    """A list of numbers would be a tree of its own, with other names than were meant."""
+    with pytest.raises(InvalidInput, match=r"tree of arrays of numbers; 'u.* Give each parameter as an array"):
+        given_weights({"u": leaf, "v": np.ones(2)})
+
+
+def test_given_weights_may_be_any_tree_of_arrays():
+    given = given_weights({"layers": [{"w": np.ones((2, 1))}, {"w": jnp.zeros(3)}], "scale": np.float64(2)})
+    assert given.names == ("layers.0.w", "layers.1.w", "scale")
+    assert [a.shape for a in given.arrays] == [(2, 1), (3,), ()]
+    assert given_weights([np.ones(2), np.zeros(1)]).names == ("0", "1")
 
 
 # ---- Parameters in any tree ----

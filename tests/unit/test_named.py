@@ -213,6 +213,25 @@ def test_aliasing_is_allowed_where_asked_for_and_marked(saddlescope):
     assert "aliased" in out
 
 
+CURVE = """
+[setting]
+task = {class = "cosine_sum", factor = 5, samples = 16%s}
+net = {class = "MLP", widths = [8]}
+optimiser = {class = "GradientDescent", lr = 0.02}
+steps = 5
+"""
+
+
+def test_a_setting_file_allows_aliasing_where_the_error_says_so(saddlescope, tmp_path):
+    (tmp_path / "mine.toml").write_text(CURVE % "")
+    status, _, err = saddlescope("train", "mine.toml")
+    assert status == 2
+    assert "give the task `allow_aliasing=True`" in err
+    (tmp_path / "mine.toml").write_text(CURVE % ", allow_aliasing = true")
+    status, _, err = saddlescope("train", "mine.toml")
+    assert status == 0, err
+
+
 @pytest.mark.usefixtures("hears_ctrl_c")
 def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_numbers(saddlescope, tmp_path):
     """A run of some ten seconds is interrupted as a user does it, then the same command is given again."""

@@ -116,7 +116,7 @@ def test_mlp_is_affine_maps_with_an_activation_between():
         (lambda: low_rank(3, 0, 5), "`depth` must be a positive whole number"),
         (lambda: low_rank(3, 2.5, 5), "`depth` must be a positive whole number"),
         (lambda: RandomFeatureNet((2, 2), (5, 5)), "each with a width; got 2"),
-        (lambda: RandomFeatureNet(2, (5, 5)), "tuples with one number a block"),
+        (lambda: RandomFeatureNet(2, (5, 5)), "tuples with one number per block"),
         (lambda: low_rank(2, 1, 5, activation=Square()), "must be ReLU, LeakyReLU, Tanh or Sigmoid"),
         (lambda: low_rank(2, 1, 5, trainable="some"), "got 'some'"),
         (lambda: low_rank(2, 1, 5, parameterisation="uniform"), "such as UniformFanIn()"),

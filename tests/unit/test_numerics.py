@@ -15,7 +15,7 @@ from cases import linear_setting, minibatch_setting
 
 from saddlescope import numerics
 from saddlescope.nets import linear_units
-from saddlescope.serialization.to_json import array_hash
+from saddlescope.serialization.part import array_hash
 from saddlescope.sweeps import sweep
 from saddlescope.tasks import LinearTeacher
 from saddlescope.training import train

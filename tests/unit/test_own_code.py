@@ -170,7 +170,7 @@ def test_own_parts_with_names_that_are_taken_are_refused(tmp_path):
     (tmp_path / "a.toml").write_text(SWEEP.replace("NAME", "MLP"))
     (tmp_path / "ours.py").write_text(PARTS.replace("Mine", "MLP"))
     own_code.import_own(str(tmp_path / "ours.py"))
-    with pytest.raises(InvalidInput, match=r"ours\.MLP has the name of a part of ours"):
+    with pytest.raises(InvalidInput, match=r"ours\.MLP has the name of one of our parts"):
         read_sweep(tmp_path / "a.toml").job({})
     own_code._imported.clear()
     for name in ("one", "two"):

@@ -2,81 +2,30 @@
 
 import json
 import re
-import struct
 import subprocess
 import sys
-import zlib
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 import xarray as xr
+from stored_results import ABOUT, VERDICTS, Outline, stored
 
-from saddlescope.claims import Verdict
 from saddlescope.errors import InvalidInput
 from saddlescope.report.index import index_page, index_pages, read_index
 from saddlescope.report.page import page
 from saddlescope.report.page_data import read_page_data
-from saddlescope.report.paper import numbers_in, read_paper
-from saddlescope.report.runs_summary import scale_label
+from saddlescope.report.paper import read_paper
+from saddlescope.report.record import recorded
 from saddlescope.results import Results
 from saddlescope.storage import result_folder as store
-from saddlescope.tables import WAYS, Table
+from saddlescope.tables import Table
 
 HOSTILE = '<script>alert("1")</script>\'&amp;$title'
 ATTRIBUTES = {
     *("lang", "charset", "name", "content", "href", "src", "alt", "class", "title"),
     *("width", "height", "tabindex", "role", "aria-label"),
 }
-ABOUT = {
-    "key": "simplicity.fig4",
-    "title": "Growth of units",
-    "where": "Fig. 4",
-    "scale": "full",
-    "runs": 6,
-    "planned_runs": 70,
-    "caption": "Loss of `sin` nets over time.",
-    "notes": "A note.\n\n- one\n- two",
-    "command": "saddlescope run simplicity.fig4 --axis seed=0,1",
-    "date": "2026-03-04 05:06 UTC",
-    "processor": "Some CPU 3000",
-    "cpu_seconds": 12.34,
-    "wall_seconds": 5.6,
-    "trains": True,
-}
-VERDICTS = (
-    Verdict("It holds.", "S24 · Fig. 4", True, "6 of 6", 6, 0),
-    Verdict("It does not.", "S1–S2 · Theorem 1", False, "0 of 6", 6, 1, "a reason"),
-    Verdict("In part.", "ours", False, "3 of 6", 6, 0, partly=True),
-    Verdict("Who knows.", "Fig. 4", False, "1 of 1", 1, 0, unclear=True),
-)
-TABLE = Table("by_lr", "Drops by rate", ("lr", "drops | all"), ((0.1, "2 | 3"), (0.01, None)))
-
-
-def png(width, height, dots=6299):
-    def chunk(kind, data):
-        body = kind + data
-        return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
-
-    size = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
-    return b"\x89PNG\r\n\x1a\n" + size + chunk(b"pHYs", struct.pack(">IIB", dots, dots, 1))
-
-
-def stored(folder, about=ABOUT, verdicts=VERDICTS, table=TABLE, setting='{"lr": 0.1}'):
-    """A result folder as `run` writes it: two rates with three seeds, but no engine was needed."""
-    folder.mkdir(parents=True, exist_ok=True)
-    coords = {"lr": ("run", np.repeat([0.1, 0.01], 3)), "seed": ("run", np.tile(range(3), 2))}
-    columns = {"setting": ("run", [setting] * 6)} if setting else {"gap": ("run", np.zeros(6))}
-    results = Results(xr.Dataset(columns, coords), xr.Dataset(coords=coords))
-    store.save_results(folder / store.RESULTS, results, **about)
-    store.save_verdicts(folder / store.VERDICTS, verdicts, **about, untested=2)
-    for kind, write in WAYS.items():
-        (folder / f"table_{table.name}.{kind}").write_text(write(table), encoding="utf-8")
-    (folder / "figure.png").write_bytes(png(1600, 800))
-    (folder / "figure.pdf").write_bytes(b"%PDF")
-    store.seal(folder)
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +53,7 @@ NEEDED = {
     "meanings": '<dt class="mark cannot-tell">? cannot tell</dt><dd>these runs are too few',
     "reason": "<b>Why:</b> a reason",
     "not tested": "Not tested here: 2 of 6 claims.",
+    "what would decide": "0 of 1 not finite; at this share 4 runs would decide.",
     "sentence behind S24": "A tanh or sine net becomes rank one early",
     "link of S24": '<a href="../simplicity.html#S24">S24</a>',
     "both sentences of a span": '<a href="../simplicity.html#S2">S2</a>',
@@ -131,26 +81,6 @@ def test_the_commit_is_on_the_page(folder, text):
     _, about = store.load_verdicts(folder / store.VERDICTS)
     assert data.origin.commit == (about["git_commit"] or "")
     assert (data.origin.commit or "not stored") in text
-
-
-class Outline(HTMLParser):
-    """Elements that are opened, all attributes, and whether each is closed."""
-
-    VOID = ("meta", "img", "br", "link", "hr")
-
-    def __init__(self, text):
-        super().__init__()
-        self.tags, self.attributes, self.open = [], [], []
-        self.feed(text)
-        assert not self.open, f"never closed: {self.open}"
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += [(tag, name, value or "") for name, value in attrs]
-        self.open += [] if tag in self.VOID else [tag]
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
 
 
 def test_a_page_needs_no_script_and_nothing_from_elsewhere(text):
@@ -220,8 +150,31 @@ def test_hostile_text_stays_text(tmp_path):
 
 
 def test_a_hostile_key_leads_to_no_file():
-    for key in ("../../etc.x", "", "/.x", "a/b.c", "no_such_paper.fig1"):
-        assert read_paper(key) is None
+    for key in ("../../etc.x", "", "/.x", "a/b.c", "no_such_paper.fig1", "simplicity.../fig1"):
+        assert recorded(key, "full") is None
+        assert read_paper(key) is None or key.startswith("simplicity.")
+
+
+@pytest.mark.parametrize(
+    ("grid", "scale", "shown"),
+    [
+        ("quick", "quick", True),
+        ("quick", "part of quick: 1 of 2 runs", True),
+        ("", "quick", True),  # of an older version
+        ("full", "full", False),
+        ("full", "part of full: 1 of 80 runs", False),
+    ],
+)
+def test_beside_a_quick_verdict_stands_the_word_of_the_full_record(tmp_path, grid, scale, shown):
+    key = "simplicity.fig1b"
+    known = recorded(key, "full")[0][0]
+    ours = replace(VERDICTS[3], sentence=known.sentence)
+    about = ABOUT | {"key": key, "grid": grid, "scale": scale}
+    made = page(read_page_data(stored(tmp_path / "r", about, (ours, VERDICTS[1]))))
+    assert known.word == "holds"
+    expected = 'full record: <span class="mark holds">✓ holds</span>'
+    assert made.count(expected) == made.count("full record:") == int(shown)
+    assert ("<dt>full record</dt>" in made) == shown
 
 
 @pytest.mark.parametrize("value", [None, 3, [1], {"a": 1}, True, "x"])
@@ -253,70 +206,8 @@ def test_a_damaged_folder_has_no_page(tmp_path):
     assert read_index(tmp_path) == []
 
 
-@pytest.mark.parametrize(
-    ("number", "planned", "label"),
-    [
-        (140, 140, "full"),
-        (7, 140, "part of full: 7 of 140 runs"),
-        (150, 140, "more than full: 150 runs in place of 140"),
-        (7, None, "full"),
-    ],
-)
-def test_a_part_is_called_a_part(number, planned, label):
-    assert scale_label("full", number, planned) == label
-
-
 def test_unequal_numbers_of_seeds_are_said(tmp_path):
     coords = {"lr": ("run", [0.1, 0.1, 0.01]), "seed": ("run", [0, 1, 0])}
     results = Results(xr.Dataset({"gap": ("run", np.zeros(3))}, coords), xr.Dataset(coords=coords))
     store.save_results(tmp_path / store.RESULTS, results, scale="full")
     assert "1 to 2 seeds per setting" in page(read_page_data(tmp_path))
-
-
-def test_the_index_lists_results_by_paper(tmp_path):
-    stored(tmp_path / "simplicity.fig4")
-    quick = {"key": "valleys.fig1", "scale": "quick", "planned_runs": 6}
-    stored(tmp_path / "valleys.fig1.quick", ABOUT | quick)
-    stored(tmp_path / "mine", ABOUT | {"key": "mine"})
-    stored(tmp_path / "unfinished")
-    store.unseal(tmp_path / "unfinished")
-    pages = index_pages(read_index(tmp_path))
-    index = pages["index.html"]
-    Outline(index)
-    assert set(pages) == {"index.html", "simplicity.html", "valleys.html"}
-    for name in ("simplicity.fig4", "valleys.fig1.quick", "mine"):
-        assert f'<a href="{name}/index.html">{name}</a>' in index
-    assert "unfinished" not in index
-    parts = re.split(r"<h2>(.*?)</h2>", index)[1:]
-    assert [p.split()[0] for p in parts[::2]] == ["Other", "Saddle-to-saddle", "Low-rank"]
-    assert 'title="4 claims; holds: 1, partly: 1, does not hold: 1, cannot tell: 1"' in parts[3]
-    for mark in ("✓ 1", "◐ 1", "✗ 1", "? 1", "2 not tested"):
-        assert f">{mark}</span>" in parts[3]
-
-
-def test_a_paper_s_page_has_every_sentence_and_what_became_of_it(tmp_path):
-    stored(tmp_path / "simplicity.fig4")
-    text = index_pages(read_index(tmp_path))["simplicity.html"]
-    Outline(text)
-    rows = dict(re.findall(r'<tr id="(S\d+)">(.*?)</tr>', text, re.DOTALL))
-    assert list(rows) == list(read_paper("simplicity").sentences)
-    assert "✓ holds" in rows["S24"]
-    assert 'href="simplicity.fig4/index.html"' in rows["S24"]
-    assert "✗ does not hold" in rows["S1"]
-    assert "✗ does not hold" in rows["S2"]
-    assert "not tested by these results" in rows["S3"]
-
-
-@pytest.mark.parametrize(
-    ("where", "numbers"),
-    [
-        ("S24 · Fig. 4", ["S24"]),
-        ("S1–S4 · Theorem 1", ["S1", "S2", "S3", "S4"]),
-        ("V5, V7 · Sec. 3", ["V5", "V7"]),
-        ("Fig. 4, App. C.10", []),
-        ("ours", []),
-        ("V47 · A.1, C1", ["V47"]),
-    ],
-)
-def test_the_sentences_that_a_place_names(where, numbers):
-    assert numbers_in(where) == numbers

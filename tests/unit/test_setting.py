@@ -31,7 +31,7 @@ REFUSED = {
     "dead direction": (lambda: LinearTeacher(((1, 0),), ((1, 1), (1, 1))), "positive definite"),
     "no samples": (lambda: LinearTeacher(((1, 0),), COVARIANCE, 0), "`samples` must be a positive whole number"),
     "points": (lambda: Points(((1, 0),), ((1,), (2,))), "one target for each input"),
-    "aliased": (lambda: cosine(10, 16), "or allow aliasing"),
+    "aliased": (lambda: cosine(10, 16), "give the task `allow_aliasing=True`"),
     "population of samples": (lambda: relu_setting(task=TEACHER), "give it `samples`"),
     "population unreduced": (lambda: linear_setting(train_on_moments=False), "give it `samples`"),
     "batch of a population": (lambda: linear_setting(batch=4, steps=None, epochs=3), "give it `samples`"),

@@ -56,7 +56,7 @@ def test_opens_with_plain_xarray_and_describes_itself(folder):
         setting = Setting.from_json(str(measured["setting"].values[0]))
         assert setting.hash == str(measured["hash"].values[0])
         assert {"wall_seconds", "cpu_seconds", "status", "engine", "length"} <= set(measured.variables)
-    about = store.attributes(folder)
+    about = store.load_with_facts(folder)[1]
     assert json.loads(about["versions"])["jax"]
     assert "git_commit" in about
 
@@ -74,7 +74,7 @@ def test_a_damaged_file_is_named_and_not_trusted(folder, damage):
     data = bytearray(file.read_bytes())
     data[len(data) // 2] ^= 1
     file.write_bytes({"cut in half": data[: len(data) // 2], "one byte": data, "emptied": b""}[damage])
-    for read in (store.load_results, store.attributes):
+    for read in (store.load_results, store.load_with_facts):
         with pytest.raises(InvalidInput, match=r"results.nc is damaged"):
             read(folder)
 

@@ -1,8 +1,5 @@
 """Ready checks for claims: what the claims of several papers have in common."""
 
-from saddlescope.checks.drops import drop_steps, drops
-from saddlescope.checks.levels import curve, plateau_levels
-from saddlescope.checks.modes import half_strength, half_way
 from saddlescope.checks.settings import decided_by, if_clear
 from saddlescope.checks.shares import (
     always,
@@ -12,7 +9,16 @@ from saddlescope.checks.shares import (
     in_most_runs,
     share_text,
 )
-from saddlescope.checks.widths import width_on_plateaus, widths
+from saddlescope.checks.stages import (
+    curve,
+    drop_steps,
+    drops,
+    half_strength,
+    half_way,
+    plateau_levels,
+    width_on_plateaus,
+    widths,
+)
 
 __all__ = [
     "always",

@@ -6,6 +6,7 @@ import numpy as np
 
 from saddlescope.checks.settings import named_words
 from saddlescope.claims import ALWAYS, HOLDS, MOST, PARTLY, UNCLEAR, CheckResult, Count, word_of
+from saddlescope.errors import number_of
 from saddlescope.results import Results, Run
 from saddlescope.statistics import wilson
 
@@ -13,12 +14,12 @@ Check = Callable[[Results], CheckResult]
 Groups = Mapping[str, tuple[int, int]]  # a setting's value → good runs, all runs
 
 
-def share_text(good: int, n: int, what: str = "runs") -> str:
+def share_text(good: int, n: int) -> str:
     """`20 of 20 runs (95 % interval 84–100 %)`, by Wilson's score."""
     if not n:
-        return f"0 of 0 {what}"
+        return "0 of 0 runs"
     low, high = wilson(good, n)
-    return f"{good} of {n} {what} (95 % interval {100 * low:.0f}–{100 * high:.0f} %)"
+    return f"{good:,} of {number_of(n, 'run')} (95 % interval {100 * low:.0f}–{100 * high:.0f} %)"
 
 
 def holds_in_share(

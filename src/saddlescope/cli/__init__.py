@@ -1,4 +1,4 @@
-"""The command line: `main`. It imports the commands, so that Ctrl-C is heard from the start."""
+"""The command line: `main`. It imports the commands, so that Ctrl-C is caught from the start."""
 
 from saddlescope.cli.entry import main
 

@@ -17,8 +17,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 OUT = "saddlescope-results"
-Out = Annotated[Path, typer.Option(help="Folder for the results, one folder an experiment.")]
+Out = Annotated[Path, typer.Option(help="Folder for the results, one folder per experiment.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar.")]
+Import = Annotated[
+    list[str] | None,
+    typer.Option("--import", metavar="FILE|MODULE", help="Import code of your own first: my_nets.py. Repeatable."),
+]
 Axis = Annotated[list[str] | None, typer.Option(help="Replace an axis: `target=diagonal`, `seed=0..4`, `lr=0.1,0.01`.")]
 
 
@@ -37,6 +41,15 @@ def main_options(
     ] = False,
 ):
     pass
+
+
+def import_all(names: list[str] | None):
+    """`--import`: the user's own nets, tasks and functions, known before anything stored is read."""
+    if names:
+        from saddlescope.serialization.own_code import import_own
+
+        for name in names:
+            import_own(name)
 
 
 class Ending(SystemExit):

@@ -9,9 +9,8 @@ from typing import Annotated
 
 import typer
 
-from saddlescope.cli.app import OUT, Axis, Out, Quiet, app, fail
-from saddlescope.cli.own_code import Import, import_all
-from saddlescope.errors import InvalidInput, require
+from saddlescope.cli.app import OUT, Axis, Import, Out, Quiet, app, fail, import_all
+from saddlescope.errors import InvalidInput, number_of, require
 
 
 @app.command("list")
@@ -114,7 +113,7 @@ def run(
 
       saddlescope run my_experiment.py --quick
     """
-    from saddlescope.workflows.find import check_axes, find_experiment, is_own, matching_keys
+    from saddlescope.workflows.find import check_axes, choose_scale, find_experiment, is_own, matching_keys
 
     import_all(own)
     chosen = matching_keys(key)  # a name that is not known is refused before anything heavy is imported
@@ -122,11 +121,10 @@ def run(
     from saddlescope.sweeps.axes import parse_axes
     from saddlescope.workflows.judge import movies, write_contents
     from saddlescope.workflows.run_experiment import run_experiment
-    from saddlescope.workflows.scale import choose_scale
 
     axes, scales, differs = parse_axes(axis or [], seeds), {}, []
-    for name in chosen:  # refuse before the first run, not after the last
-        experiment = find_experiment(name)
+    found = {name: find_experiment(name) for name in chosen}
+    for name, experiment in found.items():  # refuse before the first run, not after the last
         check_axes(name, experiment, axes)
         scales[name] = choose_scale(experiment, "quick" if quick else "full", axes)
         experiment.require_available(scales[name].axes)
@@ -134,36 +132,38 @@ def run(
     options = {"workers": workers, "quiet": quiet, "movie": movie, "replace": replace, "again": again}
     for name, scale in scales.items():
         try:
-            done = run_experiment(name, find_experiment(name), scale, out, **options)
+            done = run_experiment(name, found[name], scale, out, **options)
         except KeyboardInterrupt:
             fail("stopped; finished runs are kept, and the same command resumes.", 130)
         compared = scale.is_whole and not is_own(name)
-        differs += (found := differences(name, scale.name, done.verdicts) if compared else [])
+        differs += (other := differences(name, scale.name, done.verdicts) if compared else [])
         if as_json:
             shown = [
                 {"sentence": v.sentence, "where": v.where, "holds": v.holds, "verdict": v.word}
                 | {"evidence": v.evidence, "runs": v.runs, "not_finite": v.not_finite}
                 for v in done.verdicts
             ]
-            same = not any(d.beyond_chance for d in found) if compared else None
+            same = not any(d.beyond_chance for d in other) if compared else None
             facts = {"key": name, "scale": scale.label, "folder": str(done.folder), "as_recorded": same}
             print(json.dumps(facts | {"runs": done.runs, "new_runs": done.new_runs, "verdicts": shown}))
         else:
-            _tell(name, scale, done.folder, done.verdicts)
+            _tell(name, found[name], scale, done.folder, done.verdicts)
             print(*(f"  movie: {film}\n" for film in movies(done.folder)), sep="", end="")
             print(*(f"  {sentence}\n" for sentence in filter(None, [done.reused])), sep="", end="")
     write_contents(out)
     _end(differs)
 
 
-def _tell(key, scale, folder, verdicts):
-    from saddlescope.report.record import beside_full_record
-    from saddlescope.workflows.find import find_experiment as find
+def _tell(key, experiment, scale, folder, verdicts):
+    """Title and verdicts; beside a quick verdict the word of the full record."""
+    from saddlescope.report.record import full_record_words
 
-    lines = beside_full_record(key, verdicts) if scale.name == "quick" else verdicts
-    print(f"{key} ({scale.label}): {find(key).title}", *(f"  {line}" for line in lines), sep="\n")
-    if untested := len(find(key).claims) - len(verdicts):
-        print(f"  not tested, for want of runs: {untested} of {len(find(key).claims)} claims")
+    words = full_record_words(key) if scale.name == "quick" else {}
+    beside = {sentence: f" [full record: {word}]" for sentence, word in words.items()}
+    lines = [f"  {v}{beside.get(v.sentence, '')}" for v in verdicts]
+    print(f"{key} ({scale.label}): {experiment.title}", *lines, sep="\n")
+    if untested := len(experiment.claims) - len(verdicts):
+        print(f"  not tested, for want of runs: {untested} of {number_of(len(experiment.claims), 'claim')}")
     print(f"  page: {folder / 'index.html'}")
 
 
@@ -194,15 +194,15 @@ def judge(
       saddlescope judge saddlescope-results/my_experiment --experiment moved/my_experiment.py
     """
     from saddlescope.report.record import differences
-    from saddlescope.workflows.find import is_own
+    from saddlescope.workflows.find import find_experiment, is_own
     from saddlescope.workflows.judge import judge_folder, write_contents
 
     import_all(own)
     differs = []
     for folder in folders:
-        folder = folder.parent if folder.is_file() else folder
+        folder = folder.parent if folder.name == "results.nc" else folder
         key, scale, verdicts = judge_folder(folder, experiment)
-        _tell(key, scale, folder, verdicts)
+        _tell(key, find_experiment(key), scale, folder, verdicts)
         differs += differences(key, scale.name, verdicts) if scale.is_whole and not is_own(key) else []
         write_contents(folder.parent)
     _end(differs)

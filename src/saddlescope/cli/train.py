@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from saddlescope.cli.app import OUT, Axis, Quiet, app, fail
-from saddlescope.cli.own_code import Import, import_all
+from saddlescope.cli.app import OUT, Axis, Import, Quiet, app, fail, import_all
 from saddlescope.errors import require
 from saddlescope.workflows.find import paper_packages
 

@@ -84,14 +84,14 @@ class JaxStepper(Stepper):
         return params, _cast_floats(memory, self.setting.precision)
 
     def advance(self, state, step, n, lr):
-        steps, lr = jnp.asarray(n), jnp.asarray(lr, self.setting.precision)  # a Python number would be compiled in
+        steps, lr = np.asarray(n), np.asarray(lr, self.setting.precision)  # a Python number would be compiled in
         parts, state = (self.net, self.loss_of, self.optimiser), (state, self.buffer)
         if self.batch is None:
             state, losses = _full_batch(parts, self.statistics, state, steps, lr)
         else:
             rows, short = self.rows(step, n)
             state, losses = _minibatch(parts, self.data, state, rows, short, self.rest, steps, lr)
-        return state, np.asarray(losses[:n], float)
+        return state, np.asarray(losses)[:n].astype(float)  # a slice by JAX is one more dispatch per call
 
     def rows(self, step, n):
         """The sample numbers of n steps, one row each, in a buffer of one size; and which steps are short ones."""

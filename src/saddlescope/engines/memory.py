@@ -32,7 +32,7 @@ def refuse_too_large(setting: "Setting"):
 
 
 def _bytes_trained(setting) -> int:
-    """Of each parameter: its value and its gradient in the run's precision, and what the optimiser keeps."""
+    """Bytes per parameter: its value and its gradient in the run's precision, and what the optimiser keeps."""
     like = jax.ShapeDtypeStruct((), np.dtype(setting.precision))
     kept = jax.tree.leaves(jax.eval_shape(setting.optimiser.transform().init, like))
     return (2 + len(kept)) * like.dtype.itemsize

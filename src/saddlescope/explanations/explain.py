@@ -1,6 +1,5 @@
 """Explain the plateaus of a run."""
 
-import jax
 import numpy as np
 import xarray as xr
 
@@ -67,9 +66,11 @@ def diagnose(run: Run | xr.Dataset, setting: Setting | None = None) -> list[Plat
         "The weights of this run were not saved: train it with `observe=(Parameters(),)` and `save_at=every(…)`.",
     )
     loss = run["loss"].values
-    require(bool(np.isfinite(loss[0])), "The loss of this run is not a number from the start.")
-    data = jax.tree.map(lambda a: np.asarray(a, float), setting.data())
-    nearby = Nearby(setting, setting.net.statistics(data), float(loss[0]))
+    require(
+        bool(np.isfinite(loss[0])),
+        "The first loss of this run is NaN or infinite: nothing can be explained.",
+    )
+    nearby = Nearby(setting, setting.statistics(), float(loss[0]))
     stages = find_stages(loss)
     drops = [d.at for d in stages.drops]
     next_drops = [next((at for at in drops if at > p.at), None) for p in stages.plateaus]

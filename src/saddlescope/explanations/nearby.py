@@ -68,7 +68,7 @@ class Nearby:
         return self._near_units(here, params, p)
 
     def _at_origin(self, here, params, p, at_zero):
-        """Of a plateau on which all units are silent."""
+        """Explain a plateau on which all units are silent."""
         kind = next(k for k in KINDS if k.fits(p))
         ahead = self._escape({}, params, _zeros(params), kind, 0, at_zero.loss)
         smooth = p.homogeneous or not p.positively  # ReLU has no Hessian at zero
@@ -81,7 +81,7 @@ class Nearby:
         )
 
     def _near_units(self, here, params, p):
-        """Of a plateau on which some units have grown."""
+        """Explain a plateau on which some units have grown."""
         theta = np.concatenate([params["v"], params["u"]], axis=1)
         width = int(rule_for(p)(theta))
         near = self._nearest(params, width)
@@ -104,7 +104,7 @@ class Nearby:
     def _nearest(self, params, width):
         """The nearest embedded fixed point of this width or a smaller one.
 
-        Where none is found, it is what was sought last.
+        Where none is found, it is the last one tried.
         """
         task, net = self.setting.task, self.setting.net
         tried = sorted({*range(1, min(NARROW, width) + 1), width})

@@ -18,7 +18,7 @@ class NextDrops(ConditionalPrediction):
     whole drop does.
 
     `drop_step` has one step per plateau that a drop follows and that weights were saved on. It is
-    infinite where nothing is said to grow, or not within five budgets. `read_step` is the step of
+    infinite where nothing is predicted to grow, or not within five budgets. `read_step` is the step of
     those weights.
 
     Holds for two-layer nets of units under plain full-batch descent, where a plateau is long

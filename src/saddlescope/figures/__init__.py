@@ -2,16 +2,24 @@
 
 from saddlescope.figures.movie import save_movie, weights_movie
 from saddlescope.figures.panels import (
+    BLACK,
+    BLUE,
+    GREEN,
+    ORANGE,
+    PURPLE,
+    RED,
+    SKY,
     first_theory,
     learned_panel,
     loss_and_weights,
     loss_panel,
     panels,
+    save_figure,
+    style,
     thinned,
     time_label,
     weights_panels,
 )
-from saddlescope.figures.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY, save_figure, style
 
 __all__ = [
     "BLACK",

@@ -6,7 +6,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.figures.style import BLUE, style
+from saddlescope.figures.panels import BLUE, style
 from saddlescope.stages import Stages
 from saddlescope.storage.files import write_bytes
 

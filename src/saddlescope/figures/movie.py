@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.figures.panels import time_label
-from saddlescope.figures.style import BLACK, BLUE, RED
+from saddlescope.figures.panels import BLACK, BLUE, RED, time_label
 from saddlescope.results import Results
 
 if TYPE_CHECKING:

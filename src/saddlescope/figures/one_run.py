@@ -2,9 +2,9 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
-from saddlescope.figures.panels import thinned, time_label
-from saddlescope.figures.style import BLACK, BLUE, GREEN, ORANGE, PURPLE
+from saddlescope.figures.panels import BLACK, BLUE, GREEN, ORANGE, PURPLE, thinned, time_label
 
 MOST = 3  # panels of observables beside the loss
 DECADES = 1e4  # a loss that falls further is drawn on a linear scale, on which its stages are seen
@@ -22,6 +22,7 @@ def draw_one_run(results, title=""):
     for ax, name in zip(axes[0, 1:], numbers, strict=True):
         ax.plot(run.times, run[name].values, ".-", color=GREEN, lw=1, ms=3)
         ax.set(xlabel=time_label(run.measured), ylabel=name.replace("_", " "))
+        ax.yaxis.set_major_locator(MaxNLocator("auto", integer=run[name].dtype.kind == "i"))
     return figure
 
 

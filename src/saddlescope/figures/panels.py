@@ -1,7 +1,12 @@
-"""Panels shared by experiments. They compute nothing that a claim depends on."""
+"""The style of all figures, and panels that several share. They compute nothing that a claim depends on."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import Any
 
+import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
@@ -9,8 +14,44 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import SubplotSpec
 
-from saddlescope.figures.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY
 from saddlescope.results import TICKS, Results, Run
+from saddlescope.storage.files import write_bytes
+
+# Okabe and Ito's colours, told apart by colour-blind readers.
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+BLUE, RED, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
+STYLE: dict[Any, Any] = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 10,
+    "legend.framealpha": 0.9,
+    "legend.edgecolor": "none",
+    "figure.constrained_layout.use": True,
+    "axes.prop_cycle": matplotlib.cycler(color=[BLUE, ORANGE, GREEN, RED, SKY, PURPLE]),
+    "pdf.fonttype": 42,
+    "savefig.dpi": 160,
+}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw in the style of the laboratory: `with style(): …`; the user's own style comes back."""
+    with plt.rc_context(STYLE):
+        yield
+
+
+def save_figure(figure: Figure, folder: str | Path) -> None:
+    """Write figure.png and figure.pdf into a folder, each whole or not at all; close the figure."""
+    for kind, metadata in (("png", {}), ("pdf", {"CreationDate": None})):
+        data = BytesIO()
+        figure.savefig(data, format=kind, metadata=metadata)
+        figure.set_layout_engine("none")  # laid out once
+        write_bytes(Path(folder) / f"figure.{kind}", data.getvalue())
+    plt.close(figure)
+
+
+# ---- Panels ----
 
 
 def thinned(curve: np.ndarray, most: int = 2000) -> tuple[np.ndarray, np.ndarray]:
@@ -66,15 +107,15 @@ def learned_panel(ax: Axes, results: Results, name: str, title: str = "") -> Non
     """
     run = next(iter(results.runs()))
     predicted = run.predicted
-    foretold = "half_strength_step" in predicted
+    has_prediction = "half_strength_step" in predicted
     for k, (curve, colour) in enumerate(zip(run[name].values.T, (BLUE, ORANGE, GREEN, PURPLE), strict=False)):
         ax.plot(run.times, curve, color=colour, label=f"{name.removeprefix('learned_')} {k + 1}")
-        if foretold:
+        if has_prediction:
             step = predicted["half_strength_step"].values[k]
             ax.plot(step, 0.5, "o", mfc="none", mec=colour, ms=8)
             ax.axvline(step, color=colour, ls="--", lw=0.8)
     ax.set(xlabel=time_label(results.measured), ylabel="share learned", title=title, ylim=(-0.05, 1.1))
-    ax.legend(loc="lower right", fontsize=7, title="○ predicted ½" if foretold else None, title_fontsize=7)
+    ax.legend(loc="lower right", fontsize=7, title="○ predicted ½" if has_prediction else None, title_fontsize=7)
 
 
 def weights_panels(axes: Sequence[Axes], run: Run) -> None:

@@ -9,6 +9,7 @@ import xarray as xr
 
 from saddlescope.errors import InvalidInput, require
 from saddlescope.initials.initial import Initial
+from saddlescope.initials.named_leaves import named_leaves, replace_leaves
 from saddlescope.nets.net import Params
 from saddlescope.serialization.part import as_int
 
@@ -28,7 +29,8 @@ class GivenWeights(Initial):
     - `names`: the names of the parameters; in a nested tree the path, such as `layers.0.w`.
     - `arrays`: their values, in the same order.
     - `origin`: where they come from, in words, such as a run's hash and step.
-    - `starting_epoch`: the number of the first epoch, for a branch that goes on with its run's order of samples.
+    - `starting_epoch`: the number of the first epoch, for a branch that continues its run's order
+      of samples.
     """
 
     names: tuple[str, ...] = eqx.field(static=True, converter=tuple)
@@ -51,34 +53,22 @@ class GivenWeights(Initial):
         return self.starting_epoch
 
     def params(self, setting):
-        drawn = setting.drawn_params()
         given = dict(zip(self.names, self.arrays, strict=True))
-        paths, tree = jax.tree_util.tree_flatten_with_path(drawn)
-        leaves = [self._leaf(path_name(path), leaf, given) for path, leaf in paths]
-        require(not given, f"The net has no parameters named {', '.join(given)}.")
-        return jax.tree.unflatten(tree, leaves)
-
-    def _leaf(self, name, drawn, given):
-        if name not in given:
-            return drawn
-        value = given.pop(name)
-        require(
-            value.shape == np.shape(drawn),
-            f"The net's parameter {name!r} has shape {np.shape(drawn)}; the given weights have {value.shape}.",
-        )
-        return value
-
-
-def path_name(path) -> str:
-    """`layers.0.w` for a path of keys in a tree of parameters."""
-    return ".".join(str(getattr(key, "key", getattr(key, "idx", getattr(key, "name", key)))) for key in path)
+        return replace_leaves(setting.drawn_params(), given)
 
 
 def given_weights(params: Params, origin: str = "", starting_epoch: int = 0) -> GivenWeights:
     """Start from this tree of arrays, or from part of it."""
-    paths = jax.tree_util.tree_flatten_with_path(params)[0]
-    names, arrays = [path_name(p) for p, _ in paths], [a for _, a in paths]
-    return GivenWeights(tuple(names), tuple(arrays), origin, starting_epoch)
+    leaves = named_leaves(params)
+    for name, leaf in leaves.items():
+        array = isinstance(leaf, np.ndarray | np.generic | jax.Array) and leaf.dtype.kind in "fiu"
+        # JAX sees a list of numbers as a tree of its own: no array could be found by the name that was meant.
+        require(
+            array,
+            f"The weights must be a tree of arrays of numbers; {name!r} is {leaf!r}. "
+            "Give each parameter as an array: np.array([…]).",
+        )
+    return GivenWeights(tuple(leaves), tuple(leaves.values()), origin, starting_epoch)
 
 
 def weights_of_run(run: xr.Dataset, step: int | None = None, starting_epoch: int = 0) -> GivenWeights:

@@ -18,7 +18,9 @@ class Initial(Part):
 
     @property
     def first_epoch(self) -> int:
-        """The number of the first epoch, which decides the order of its samples. A branch goes on counting."""
+        """The number of the first epoch, which decides the order of its samples. A branch continues
+        the count.
+        """
         return 0
 
     @abstractmethod

@@ -12,7 +12,7 @@ from saddlescope.tasks.task import Moments, Samples
 
 @final
 class SquaredError(Loss):
-    """L = ⟨|y − f(x)|²⟩: the mean over samples of the squared error, summed over outputs, without a factor ½.
+    """The squared error L = ⟨‖y − f(x)‖²⟩, summed over outputs, without a factor ½.
 
     Simplicity paper, Eq. 64. Nets that are linear in fixed features train on the moments of those, at a cost that
     does not grow with the number of samples.

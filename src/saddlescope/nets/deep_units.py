@@ -64,7 +64,7 @@ class DeepUnits(Net):
         """Make the same kind of net, with layers of these widths."""
         require(
             len(widths) == 1 + len(self.hidden) and not self.skip,
-            f"Give {1 + len(self.hidden)} widths, a layer each, of a net without a skip; got {widths}.",
+            f"Give {1 + len(self.hidden)} widths, one per layer, for a net without a skip; got {widths}.",
         )
         return DeepUnits(widths[0], self.unit, widths[1:], scale, self.activation)
 

@@ -16,7 +16,7 @@ from saddlescope.serialization.part import as_int
 def sizes(given):
     """Converter: a tuple of whole numbers."""
     if isinstance(given, str) or not np.iterable(given):
-        raise InvalidInput(f"Ranks and widths are tuples with one number a block, such as (10, 10); got {given!r}.")
+        raise InvalidInput(f"Ranks and widths are tuples with one number per block, such as (10, 10); got {given!r}.")
     return tuple(as_int(v) for v in given)
 
 

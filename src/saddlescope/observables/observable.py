@@ -77,11 +77,11 @@ class Observable(Part):
 
     @abstractmethod
     def __call__(self, snapshot: Snapshot) -> Any:
-        """The value; a dict of arrays becomes one variable a key, with axes of its own."""
+        """The value; a dict of arrays becomes one variable per key, with axes of its own."""
 
 
 def _flat(observe, values) -> dict[str, Any]:
-    """Names and arrays; an observable that gives a dict becomes one variable a key."""
+    """Names and arrays; an observable that gives a dict becomes one variable per key."""
     named = {}
     for o, value in zip(observe, values, strict=True):
         named |= {f"{o.name}_{k}": v for k, v in value.items()} if isinstance(value, dict) else {o.name: value}
@@ -96,6 +96,8 @@ def _compiled(observe, snapshot):
 def measure(observe: tuple[Observable, ...], snapshot: Snapshot) -> dict[str, Any]:
     """All observables of one instant, by name."""
     in_jax = tuple(o for o in observe if not o.on_host)
-    without_task = dataclasses.replace(snapshot, task=None)  # its numbers would be compiled in
-    found = dict(zip(in_jax, _compiled(in_jax, without_task), strict=True)) if in_jax else {}
+    found = {}
+    if in_jax:
+        without_task = dataclasses.replace(snapshot, task=None)  # its numbers would be compiled in
+        found = dict(zip(in_jax, _compiled(in_jax, without_task), strict=True))
     return _flat(observe, [o(snapshot) if o.on_host else found[o] for o in observe])

@@ -3,10 +3,10 @@
 from typing import final
 
 import equinox as eqx
-import jax
+import numpy as np
 
 from saddlescope.errors import require
-from saddlescope.initials.given import path_name
+from saddlescope.initials.named_leaves import named_leaves
 from saddlescope.observables.observable import Observable
 
 
@@ -23,12 +23,13 @@ class Parameters(Observable):
 
     only: tuple[str, ...] = eqx.field(default=(), static=True, converter=tuple)
     name = "param"
+    on_host = True  # there is nothing to compute: no call of a compiled function per save
 
     def __call__(self, snapshot):
-        paths = jax.tree_util.tree_flatten_with_path(snapshot.net.trained(snapshot.params))[0]
-        trained = {path_name(path): leaf for path, leaf in paths}
+        trained = named_leaves(snapshot.net.trained(snapshot.params))
         require(
             set(self.only) <= set(trained),
             f"This net trains {', '.join(trained)}; there is no {', '.join(set(self.only) - set(trained))}.",
         )
-        return {name: trained[name] for name in self.only or trained}
+        # An engine may write its next steps into the same memory.
+        return {name: np.array(trained[name]) for name in self.only or trained}

@@ -29,12 +29,12 @@ def _cast(net, params, x, precision):
 
 
 def outputs(snapshot, x, precision="float64") -> np.ndarray:
-    """One row a point."""
+    """One row per point."""
     return np.asarray(_outputs_of(*_cast(snapshot.net, snapshot.params, x, precision)))
 
 
 def channels(snapshot, x, precision="float64") -> list[np.ndarray]:
-    """The output of every block, one row a point."""
+    """The output of every block, one row per point."""
     require(
         hasattr(snapshot.net, "channels"),
         f"{type(snapshot.net).__name__} has no channels; a RandomFeatureNet has.",

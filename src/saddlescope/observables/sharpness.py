@@ -62,8 +62,11 @@ def in_float64(tree):
 
 
 def top_eigenvalue(product, size, steps):
-    """Of a symmetric operator. Once the Krylov space is exhausted an off-diagonal entry is rounding alone: what comes
-    after it is invented, and is replaced by a value from inside the spectrum."""
+    """The largest eigenvalue of a symmetric operator, by Lanczos steps.
+
+    Once the Krylov space is exhausted, an off-diagonal entry is rounding alone. What comes after it
+    is meaningless, and is replaced by a value from inside the spectrum.
+    """
     start = jax.random.normal(jax.random.key(0), (size,), float)
     lanczos = decomp.tridiag_sym(steps, custom_vjp=False)
     matrix = jnp.asarray(lanczos(product, start / jnp.linalg.norm(start)).J_small)

@@ -9,7 +9,7 @@ from saddlescope.observables.observable import Observable
 
 
 def unit_weights(params):
-    """One row a unit: v_i then u_i; of a deep net the first layer's u_i."""
+    """One row per unit: v_i then u_i; of a deep net the first layer's u_i."""
     require("u" in params, f"This reads units (u, v), but the net has {', '.join(params)}.")
     return jnp.concatenate([params["v"], params["u"]], axis=1) if "v" in params else jnp.asarray(params["u"])
 

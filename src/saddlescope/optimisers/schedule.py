@@ -64,7 +64,7 @@ class StepDecay(Schedule):
         require(0 < self.factor < math.inf, f"`factor` must be positive and finite; got {self.factor}.")
         require(
             type(self.every) is int and self.every > 0,
-            f"`every` must be a positive number of ticks; got {self.every}.",
+            f"`every` must be a positive whole number of epochs, or of steps in a full-batch run; got {self.every}.",
         )
 
     def after(self, lr, losses, cuts):
@@ -143,7 +143,7 @@ class StepDownOnStagnation(Schedule):
         falling = all(a > b for a, b in pairwise(self.rates))
         require(
             len(self.rates) > 0 and falling and self.rates[-1] > 0,
-            f"The rates must be positive and fall; got {self.rates}.",
+            f"The learning rates must be positive and fall; got {self.rates}.",
         )
 
     def after(self, lr, losses, cuts):

@@ -75,7 +75,7 @@ class LearningRateBelow(StopRule):
     level: float = eqx.field(converter=as_float)
 
     def __check_init__(self):
-        require(self.level > 0, f"The rate to stop below must be positive; got {self.level}.")
+        require(self.level > 0, f"The learning rate to stop below must be positive; got {self.level}.")
 
     def reached(self, lr, losses):
         return lr < self.level

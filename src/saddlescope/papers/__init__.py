@@ -1,1 +1,3 @@
-"""One folder a paper, one short file an experiment; nothing imports from here, the command line finds them by name."""
+"""One folder per paper, one short file per experiment. Nothing imports from here: commands find
+them by name.
+"""

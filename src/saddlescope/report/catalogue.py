@@ -3,11 +3,11 @@
 Nothing here imports an experiment or JAX.
 """
 
-import json
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 
+from saddlescope.report.record import recorded
 from saddlescope.report.source_file import SourceFile, read_source
 
 SCALES = ("quick", "full")
@@ -37,16 +37,9 @@ class Entry:
         return text.casefold() in f"{self.key}\n{self.title}\n{self.source}".casefold()
 
 
-def read_record(key: str, scale: str) -> dict | None:
-    """The recorded verdicts of an experiment of a paper, as they are stored; None where there are none."""
-    paper, _, name = key.partition(".")
-    file = resources.files("saddlescope.papers") / paper / "verdicts" / f"{name}.{scale}.json"
-    return json.loads(file.read_text("utf-8")) if file.is_file() else None
-
-
 def entry_of_key(key: str) -> Entry:
     """Of an experiment of a paper: from its record, else from its file."""
-    records = {scale: r for scale in SCALES if (r := read_record(key, scale)) is not None}
+    records = {scale: found[1] for scale in SCALES if (found := recorded(key, scale))}
     seconds = {scale: float(r["cpu_seconds"]) for scale, r in records.items()}
     if records:
         about = records.get("full") or records["quick"]

@@ -6,11 +6,9 @@ from pathlib import Path
 
 from saddlescope.claims import Verdict
 from saddlescope.errors import InvalidInput
-from saddlescope.report.claim_cards import MARKS, tally_line
-from saddlescope.report.facts import count_of, text_of
-from saddlescope.report.html import Html, counted, fill, framed, joined, link
+from saddlescope.report.facts import count_in, scale_line, text_in
+from saddlescope.report.html import MARKS, Html, fill, framed, joined, link, tally_line
 from saddlescope.report.paper import Paper, numbers_in, read_paper
-from saddlescope.report.runs_summary import scale_label
 from saddlescope.storage import result_folder as store
 
 ENTRY = """<tr><td>$page<br><small>$where</small></td><td>$title<br><small>$runs</small></td>
@@ -18,7 +16,7 @@ ENTRY = """<tr><td>$page<br><small>$where</small></td><td>$title<br><small>$runs
 RESULTS = '<table class="list results">$rows</table>'
 SENTENCE = """<tr id="$number"><td class="number"><b>$number</b></td>
 <td>$text<br><small>$where</small></td><td>$checks</td></tr>"""
-PAPER = """<nav>$back</nav><h1>$title</h1><p>$by</p>
+PAPER = """<nav>$back</nav><h1>$title</h1><p>$about</p>
 <p>What the paper says, in short and in our words, and what these results make of it.</p>
 $legend<table class="list">$rows</table>"""
 
@@ -89,18 +87,16 @@ def _paper_page(paper: Paper, entries: Iterable[IndexEntry]) -> str:
         found = joined(dict.fromkeys(checks[number])) or untested
         rows.append(fill(SENTENCE, number=number, text=said.text, where=said.where, checks=found))
     back = link("← all results", "index.html")
-    about = {"title": paper.title, "by": paper.by, "legend": _legend()}
+    about = {"title": paper.title, "about": paper.about, "legend": _legend()}
     body = fill(PAPER, back=back, rows=joined(rows), **about)
     return framed(paper.title, body)
 
 
 def _entry(folder: str, verdicts, about) -> IndexEntry:
-    number = count_of(about, "runs") or 0
-    part = scale_label(text_of(about, "scale"), number, count_of(about, "planned_runs"))
-    number_too = counted(number, "run") if part == text_of(about, "scale") else ""
-    runs = " · ".join(filter(None, (part, number_too, text_of(about, "date"))))
-    key, title, where = (text_of(about, name) for name in ("key", "title", "where"))
-    untested = count_of(about, "untested") or 0
+    scale = scale_line(text_in(about, "scale"), count_in(about, "runs") or 0)
+    runs = " · ".join(filter(None, (scale, text_in(about, "date"))))
+    key, title, where = (text_in(about, name) for name in ("key", "title", "where"))
+    untested = count_in(about, "untested") or 0
     return IndexEntry(folder, key or folder, title, where, runs, verdicts, untested)
 
 
@@ -117,9 +113,8 @@ def _paper_name(entry: IndexEntry) -> str:
 def _heading(paper: Paper | None) -> Html:
     if paper is None:
         return Html("<h2>Other experiments</h2>")
-    about = " · ".join(filter(None, (paper.by, paper.place)))
     lead = link("its sentences, one by one", f"{paper.name}.html") if paper.sentences else Html()
-    return fill("<h2>$title</h2><p>$about<br>$lead</p>", title=paper.title, about=about, lead=lead)
+    return fill("<h2>$title</h2><p>$about<br>$lead</p>", title=paper.title, about=paper.about, lead=lead)
 
 
 def _row(entry: IndexEntry) -> Html:

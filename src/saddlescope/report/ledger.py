@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from saddlescope.report.claim_cards import MARKS
+from saddlescope.report.html import MARKS
 from saddlescope.report.record import recorded
 
 

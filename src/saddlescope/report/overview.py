@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from saddlescope.claims import tally
-from saddlescope.errors import InvalidInput
+from saddlescope.errors import InvalidInput, number_of
 from saddlescope.report.catalogue import Entry
 from saddlescope.report.record import recorded
 from saddlescope.report.source_file import SourceFile
@@ -15,7 +15,7 @@ from saddlescope.results import Results
 from saddlescope.storage import result_folder as store
 
 NARROW = 30  # columns that a title needs beside its key
-WIDE = 10_000  # columns of what is no terminal
+WIDE = 10_000  # columns where the output is not a terminal
 
 # ---- list ----
 
@@ -96,7 +96,7 @@ def _finished(key, out):
 
 
 def _runs(about) -> str:
-    return f"{about.get('runs')} run{'s' * (about.get('runs') != 1)}"
+    return number_of(int(about.get("runs") or 0), "run")
 
 
 # ---- show ----
@@ -124,7 +124,7 @@ def describe_stored(path, setting=False) -> str:
     """What it is, figure and page, verdicts, stages of the first runs; the JSON of the first setting where asked."""
     if Path(path).is_dir():
         store.refuse_unfinished(path)
-    about, results = store.attributes(path), store.load_results(path)
+    results, about = store.load_with_facts(path)
     measured, folder = results.measured, store.results_file(path).parent
     runs = _runs({"runs": measured.sizes["run"]})
     lines = [f"{about.get('key')} ({about.get('scale')}): {about.get('title')}, {runs}"]
@@ -145,7 +145,7 @@ def _verdict_lines(file) -> list[str]:
     found, record = store.load_verdicts(file)
     untested = record.get("untested")
     lines = ["verdicts:", *(f"  {v}" for v in found)] if found else []
-    return lines + ([f"  not tested, because runs are missing: {untested} claims"] if untested else [])
+    return lines + ([f"  not tested, because runs are missing: {number_of(untested, 'claim')}"] if untested else [])
 
 
 def _axes(axes) -> str:
@@ -172,5 +172,5 @@ def _stage_lines(results: Results, most=3) -> list[str]:
         label = ", ".join(f"{a} = {run[a].values}" for a in axes) or "the run"
         lines.append(f"stages of {label} ({run.status.values}):\n{run.stages}")
     counts, runs_with = np.unique([run.stages.n_drops for run in runs], return_counts=True)
-    spread = ", ".join(f"{c} in {n} run{'s' * int(n > 1)}" for c, n in zip(counts, runs_with, strict=True))
-    return [*lines, f"drops over all {len(runs)} runs: {spread}"]
+    spread = ", ".join(f"{c} in {number_of(n, 'run')}" for c, n in zip(counts, runs_with, strict=True))
+    return [*lines, f"drops over all {number_of(len(runs), 'run')}: {spread}"]

@@ -7,12 +7,11 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from saddlescope.report.claim_cards import claim_cards
-from saddlescope.report.html import Html, counted, fill, framed, joined, link
-from saddlescope.report.origin import Origin
+from saddlescope.errors import number_of
+from saddlescope.report.facts import Origin, RunsSummary, scale_line
+from saddlescope.report.html import Html, claim_cards, fill, framed, joined, link
 from saddlescope.report.page_data import PageData
 from saddlescope.report.paper import Paper
-from saddlescope.report.runs_summary import RunsSummary
 from saddlescope.tables import WAYS, Table
 
 PAGE = """<nav>$back</nav>
@@ -62,26 +61,24 @@ def page(data: PageData) -> str:
 def _place(where: str, paper: Paper | None) -> Html:
     if paper is None:
         return fill('<p class="place">$where</p>', where=where) if where else Html()
-    about = " · ".join(filter(None, (paper.by, paper.place)))
     title = fill("<cite>$title</cite>", title=paper.title)
     if paper.link:
         title = fill('<a href="$to">$title</a>', to=paper.link, title=title)
     said = fill("$where · ", where=where) if where else Html()
-    template = '<p class="place">$said$title<br><small>$by</small></p>'
-    return fill(template, said=said, title=title, by=about)
+    template = '<p class="place">$said$title<br><small>$about</small></p>'
+    return fill(template, said=said, title=title, about=paper.about)
 
 
 def _runs_line(runs: RunsSummary) -> str:
     """`full · 80 runs · 20 seeds per setting`; of a part, `part of full: 4 of 80 runs · 1 seed`."""
-    total = counted(runs.number, "run") if runs.part == runs.scale else ""
-    return " · ".join(filter(None, (runs.part, total, _seeds(runs))))
+    return " · ".join(filter(None, (scale_line(runs.scale, runs.number), _seeds(runs))))
 
 
 def _seeds(runs: RunsSummary) -> str:
     if runs.seeds is None:
         return ""
     least, most = runs.seeds
-    seeds = counted(most, "seed") if least == most else f"{least} to {most} seeds"
+    seeds = number_of(most, "seed") if least == most else f"{least} to {most} seeds"
     several = any(len(values) > 1 for name, values in runs.axes.items() if name != "seed")
     return f"{seeds} per setting" if several else seeds
 
@@ -96,7 +93,7 @@ def _figure(data: PageData) -> Html:
         size=fill(' width="$w" height="$h"', w=width, h=height),
         title=data.title,
         caption=_inline(data.caption),
-        runs=", ".join(filter(None, (counted(data.runs.number, "run"), _seeds(data.runs)))) + ".",
+        runs=", ".join(filter(None, (number_of(data.runs.number, "run"), _seeds(data.runs)))) + ".",
         larger=link("Figure as PDF", "figure.pdf") if paper else Html(),
     )
 

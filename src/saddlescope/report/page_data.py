@@ -5,25 +5,28 @@ of results.nc and verdicts.json are known here, all of them optional:
 
     key, title, where     which experiment, and where in which paper
     caption, notes        the first paragraph and the rest of the experiment's docstring
-    scale, planned_runs   "quick", "full" or another word, and how many runs that scale has
+    scale, grid           "quick", "full", or what part of them it is; which of the two it starts from
     trains                false where nothing is trained
     command, date         what made the results, and when
     processor, git_commit, versions, cpu_seconds, wall_seconds
     untested              how many claims these runs do not test
 """
 
+import re
+import struct
 from dataclasses import dataclass
 from pathlib import Path
 
 import xarray as xr
 
 from saddlescope.claims import Verdict
-from saddlescope.report.attachments import Attachments, find_attachments
-from saddlescope.report.facts import count_of, decoded, text_of
-from saddlescope.report.origin import Origin, origin_of
+from saddlescope.report.facts import Origin, RunsSummary, count_in, decoded, origin_of, summarise, text_in
 from saddlescope.report.paper import Paper, Sentence, read_paper
-from saddlescope.report.runs_summary import RunsSummary, summarise
+from saddlescope.report.record import full_record_words
 from saddlescope.storage import result_folder as store
+from saddlescope.tables import Table
+
+PNG, CSS_PIXELS_PER_METRE = b"\x89PNG\r\n\x1a\n", 96 / 0.0254
 
 
 @dataclass(frozen=True)
@@ -34,10 +37,30 @@ class PageClaim:
 
     - `verdict`: the claim, its verdict and the evidence.
     - `sentences`: the paper's sentences that it is about.
+    - `full_record`: beside a quick verdict, the word of the full record; empty where there is none.
     """
 
     verdict: Verdict
     sentences: tuple[Sentence, ...]
+    full_record: str = ""
+
+
+@dataclass(frozen=True)
+class Attachments:
+    """Files of a result folder that a page shows or links.
+
+    **Arguments:**
+
+    - `figure`: width and height of figure.png on a screen, in CSS pixels; None without one.
+    - `movie`: name of the movie's file; empty without one.
+    - `tables`: the tables of the experiment, every cell as text.
+    - `files`: names of the other files.
+    """
+
+    figure: tuple[int, int] | None
+    movie: str
+    tables: tuple[Table, ...]
+    files: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -77,20 +100,66 @@ def read_page_data(folder) -> PageData:
     _, groups = store.read_groups(folder)
     verdicts, about = _verdicts(Path(folder))
     about = about | decoded(groups[""].attrs)  # of the runs, not of a later judgement
-    paper = read_paper(text_of(about, "key"))
-    texts = {name: text_of(about, name) for name in ("key", "title", "where", "caption", "notes")}
+    paper = read_paper(text_in(about, "key"))
+    is_quick = "quick" in (text_in(about, "grid"), text_in(about, "scale"))
+    words = full_record_words(text_in(about, "key")) if is_quick else {}
+    texts = {name: text_in(about, name) for name in ("key", "title", "where", "caption", "notes")}
     return PageData(
         **texts,
         paper=paper,
         runs=summarise(groups.get("measured", xr.Dataset()), about),
-        claims=tuple(PageClaim(v, paper.sentences_of(v.where) if paper else ()) for v in verdicts),
-        untested=count_of(about, "untested") or 0,
+        claims=tuple(_claim(v, paper, words) for v in verdicts),
+        untested=count_in(about, "untested") or 0,
         origin=origin_of(about),
-        attachments=find_attachments(folder),
+        attachments=_attachments(Path(folder)),
     )
+
+
+def _claim(verdict: Verdict, paper: Paper | None, full_record: dict[str, str]) -> PageClaim:
+    sentences = paper.sentences_of(verdict.where) if paper else ()
+    return PageClaim(verdict, sentences, full_record.get(verdict.sentence, ""))
 
 
 def _verdicts(folder: Path) -> tuple[tuple[Verdict, ...], dict]:
     """Verdicts and facts of a result that has been judged."""
     file = folder / store.VERDICTS
     return store.load_verdicts(file) if file.is_file() else ((), {})
+
+
+# ---- What lies beside the numbers ----
+
+
+def _attachments(folder: Path) -> Attachments:
+    """What is there, by name."""
+    others = (store.RESULTS, store.VERDICTS, "runs.csv", "figure.pdf")
+    return Attachments(
+        figure=_size_on_screen(folder / "figure.png"),
+        movie=next((file.name for file in sorted(folder.glob("movie.*"))), ""),
+        tables=tuple(map(_read_table, sorted(folder.glob("table_*.md")))),
+        files=tuple(name for name in others if (folder / name).is_file()),
+    )
+
+
+def _size_on_screen(file: Path) -> tuple[int, int] | None:
+    """The size that the figure has on paper: 160 dots per inch are more than one per CSS pixel."""
+    head = file.read_bytes()[:400] if file.is_file() else b""
+    if not head.startswith(PNG) or len(head) < 24:
+        return None
+    width, height = struct.unpack(">II", head[16:24])
+    density, scale = re.search(rb"pHYs(.{4}).{4}\x01", head, re.DOTALL), 1.0
+    if density and (dots := struct.unpack(">I", density[1])[0]):
+        scale = CSS_PIXELS_PER_METRE / dots
+    return round(width * scale), round(height * scale)
+
+
+def _read_table(file: Path) -> Table:
+    """A table as its Markdown file has it: a title, then rows between bars."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    rows = [_cells(line) for line in lines if line.startswith("|")]
+    title = lines[0].strip("*") if lines else ""
+    name = file.stem.removeprefix("table_")
+    return Table(name, title, rows[0] if rows else [], rows[2:])
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]

@@ -49,10 +49,11 @@ class Paper:
     sentences: dict[str, Sentence] = field(default_factory=dict)
 
     @property
-    def by(self) -> str:
-        """The authors in one line."""
+    def about(self) -> str:
+        """The authors and the place in one line."""
         *first, last = self.authors
-        return f"{', '.join(first)} and {last}" if first else last
+        by = f"{', '.join(first)} and {last}" if first else last
+        return " · ".join(filter(None, (by, self.place)))
 
     def sentences_of(self, where: str) -> tuple[Sentence, ...]:
         """The sentences that a claim's place names."""

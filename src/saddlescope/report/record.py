@@ -4,16 +4,22 @@ A run elsewhere may give another word by chance: float32 runs differ from proces
 So counts are compared, not words: `differences` says which differ, and which do so beyond chance.
 """
 
+import json
 from dataclasses import dataclass
+from importlib import resources
 
 from saddlescope.claims import HOLDS, UNCLEAR, Verdict
-from saddlescope.report.catalogue import read_record
 
 
 def recorded(key: str, scale: str) -> tuple[tuple[Verdict, ...], dict] | None:
     """The recorded verdicts of an experiment at a scale, and what is said about them; or None."""
-    if (about := read_record(key, scale)) is None:
+    paper, _, name = key.partition(".")
+    if not (paper.isidentifier() and name.isidentifier()):  # they become a path
         return None
+    file = resources.files("saddlescope") / "papers" / paper / "verdicts" / f"{name}.{scale}.json"
+    if not file.is_file():
+        return None
+    about = json.loads(file.read_text("utf-8"))
     return tuple(map(Verdict.from_json, about.pop("claims"))), about
 
 
@@ -69,11 +75,10 @@ def difference(ours: Verdict, known: Verdict | None) -> Difference | None:
     return Difference(ours, known, beyond) if beyond or ours.word != known.word else None
 
 
-def beside_full_record(key: str, verdicts) -> list[str]:
-    """Verdicts of a quick form in words, each with the word of the full record beside it."""
+def full_record_words(key: str) -> dict[str, str]:
+    """The sentence of each claim → its word in the full record, to be shown beside a quick verdict."""
     found = recorded(key, "full")
-    words = {v.sentence: f" [full record: {v.word}]" for v in found[0]} if found else {}
-    return [f"{v}{words.get(v.sentence, '')}" for v in verdicts]
+    return {v.sentence: v.word for v in found[0]} if found else {}
 
 
 def _paired(ours, known):

@@ -51,7 +51,7 @@ class SourceFile:
 
 
 def read_source(path) -> SourceFile | None:
-    """What a file says of its `experiment = Experiment(...)`; None where it has none, or is no Python."""
+    """What a file says of its `experiment = Experiment(...)`; None where it has none, or is not Python."""
     try:
         tree = _tree(str(path))
     except (SyntaxError, ValueError, OSError, RecursionError):

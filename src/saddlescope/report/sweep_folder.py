@@ -6,9 +6,9 @@ Nothing here needs JAX, so that the answer comes at once.
 from collections import Counter
 from pathlib import Path
 
-from saddlescope.errors import InvalidInput
+from saddlescope.errors import InvalidInput, number_of
+from saddlescope.numerics import provenance
 from saddlescope.progress import Progress
-from saddlescope.storage.provenance import provenance
 from saddlescope.storage.result_folder import damaged_files
 from saddlescope.sweeps.axes import format_point
 from saddlescope.sweeps.consolidate import FolderContents, check_runs, consolidate, folder_contents
@@ -46,7 +46,7 @@ def listing(folder, where: str | None = None, everything: bool = False) -> str:
     for name in found.done if everything else ():
         lines.append(f"  done     {name}  {format_point(found.point_of(name))}: {_status_of(place, name)}")
     if found.predictions:
-        lines[0] += f"; {len(found.predictions)} predictions beside them"
+        lines[0] += f"; {number_of(len(found.predictions), 'prediction')} beside them"
     reasons = Counter(found.failed.values())
     for reason, count in reasons.most_common(5) if len(found.failed) > most else ():
         lines.append(f"  {count} failed: {reason}")
@@ -58,7 +58,7 @@ def listing(folder, where: str | None = None, everything: bool = False) -> str:
     if max(len(found.failed), len(found.missing)) > most:
         lines.append("  … and more; --all shows every run")
     for path, facts in _statuses(place):
-        done = f"{facts.get('done')} new runs done, updated {facts.get('updated')}"
+        done = f"new runs done: {facts.get('done')}, updated {facts.get('updated')}"
         lines.append(f"  {facts['state']}: {facts.get('title')} on {path.stem}, {done}")
     return "\n".join(lines)
 
@@ -95,12 +95,12 @@ def collect_folder(folder, output, table, where=None, quiet=False):
         with Progress("collecting", 2 * len(found.done), quiet) as bar:
             consolidate(place, found, target, bar, key="sweep", title=Path(folder).name, **provenance())
         size = target.stat().st_size / 1e6
-        yield f"{len(found.done)} runs in {target} ({size:.3g} MB)"
+        yield f"{number_of(len(found.done), 'run')} in {target} ({size:.3g} MB)"
     if table is not None:
         found = check_runs(place, found)
         with Progress("finding stages", len(found.done), quiet) as bar:
             write_table(place, found, table, bar)
-        yield f"{len(found.done)} runs in {table}"
+        yield f"{number_of(len(found.done), 'run')} in {table}"
     yield from _left_out(found)
 
 
@@ -128,7 +128,9 @@ def verify_folder(folder, quiet=False) -> tuple[list[str], bool]:
     with Progress("verifying", len(found.done) + len(found.predictions), quiet) as bar:
         found = check_runs(place, found, bar)
     lines = [f"damaged: {place.run_file(name)}  {format_point(found.point_of(name))}" for name in found.damaged]
-    theory = f" and {len(found.predictions)} predictions" if found.predictions else ""
-    lines.append(f"{len(found.done)} runs{theory} are intact, every byte; {len(found.damaged)} damaged")
+    are = "are" if len(found.done) + len(found.predictions) != 1 else "is"
+    theory = f" and {number_of(len(found.predictions), 'prediction')}" if found.predictions else ""
+    runs = f"{number_of(len(found.done), 'run')}{theory}"
+    lines.append(f"{runs} {are} intact, every byte; {len(found.damaged)} damaged")
     found.damaged, damaged = [], found.damaged
     return [*lines, *_left_out(found)], not damaged

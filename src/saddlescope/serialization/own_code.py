@@ -1,17 +1,19 @@
 """Files and modules of the user's own, imported because the user named them, never because a stored file did.
 
 A file is imported by its stem, with its folder on the path: a worker process inherits the path, so that it can import
-the same name, and a stored setting names the same class in every command.
+the same name, and a stored setting names the same class in every command. Its identity is the hash of its source.
 """
 
+import hashlib
 import importlib
 import importlib.util
+import inspect
 import keyword
 import os
 import sys
 import traceback
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 from saddlescope.errors import InvalidInput, reason_of, require
 
@@ -97,3 +99,44 @@ def _line_of(error: BaseException, name: str) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if Path(frame.filename).stem == stem]
     return f" (line {lines[-1]})" if lines else ""
+
+
+# ---- Its identity ----
+
+
+def source_hash(thing) -> str:
+    """SHA-256 of the source of a class or function."""
+    try:
+        return hashlib.sha256(inspect.getsource(thing).encode()).hexdigest()
+    except (OSError, TypeError):  # typed at a prompt
+        raise InvalidInput(
+            f"The source of {thing.__qualname__} cannot be read: define it in a file or notebook."
+        ) from None
+
+
+def code_identity(function) -> list:
+    """Import path and source of a function, and of everything of its own module that it leans on.
+
+    Other parts of the package have `numerics.VERSION`; values of the module enter as they print.
+    """
+    seen: dict[str, str] = {}
+    _collect_code(function, function.__module__, seen)
+    return [f"{function.__module__}.{function.__qualname__}", sorted(seen.items())]
+
+
+def _collect_code(thing, module, seen):
+    name = getattr(thing, "__qualname__", repr(thing))
+    if name in seen:
+        return
+    seen[name] = source_hash(thing)
+    functions = vars(thing).values() if isinstance(thing, type) else (thing,)
+    for function in functions:
+        if not isinstance(function, FunctionType):
+            continue
+        used = inspect.getclosurevars(function)
+        for key, value in {**used.globals, **used.nonlocals}.items():
+            own = getattr(value, "__module__", None) == module
+            if isinstance(value, FunctionType | type) and own:
+                _collect_code(value, module, seen)
+            elif not isinstance(value, ModuleType | FunctionType | type):
+                seen.setdefault(key, hashlib.sha256(repr(value).encode()).hexdigest())

@@ -25,7 +25,7 @@ def find_stages(
     2. The curve is smoothed by a Gaussian, at most 1/32 of the curve wide. It is as wide as brings
        the noise under 2 % of the level, and the fastest fall to 45 times the rate of noise. A clean
        curve is not smoothed. A line then joins each record low to the next, so that a spike that
-       comes back is no drop.
+       comes back is not a drop.
     3. The rate is r = -dL/dt, but not below one deviation of what noise alone would give. Drops are
        maxima of log r that stand out by a factor of `prominence` on both sides. They lower the loss
        by more than `min_fall` of its level.

@@ -66,7 +66,7 @@ def blurred(loss, width):
 
 
 def lows(loss):
-    """A line from each record low to the next: a spike that comes back is no drop."""
+    """A line from each record low to the next: a spike that comes back is not a drop."""
     records = np.flatnonzero(loss <= np.minimum.accumulate(loss))
     return np.interp(np.arange(len(loss)), records, loss[records])
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from saddlescope.errors import InvalidInput, nearest, require
-from saddlescope.storage.checked_npz import BROKEN
+from saddlescope.storage.files import BROKEN
 
 LOSS_NAMES = ("loss", "train_loss", "training_loss", "train/loss", "mse", "error", "val_loss")
 LARGEST = 1 << 31  # bytes of arrays in an npz
@@ -54,7 +54,7 @@ def _chosen(name, names, path):
     """The name asked for, or that of a loss among the names."""
     names = list(names)
     if name is not None:
-        require(name in names, f"{path} has no column {name!r}, but {_listed(names)}.{nearest(name, names)}")
+        require(name in names, f"{path} has no column {name!r}. It has {_listed(names)}.{nearest(name, names)}")
         return name
     curves = [n for n in names if n.lower() not in TIME_NAMES]
     require(bool(curves), f"{path} holds no curve: it has {_listed(names)}.")
@@ -64,7 +64,7 @@ def _chosen(name, names, path):
         return curves[-1]  # a file without names: time first, if there is more than one
     require(
         bool(found) or len(curves) == 1,
-        f"{path} has no column that is called like a loss, but {_listed(curves)}: name one with --column.",
+        f"No loss column found in {path}, which has {_listed(curves)}: choose one with --column.",
     )
     return found[0] if found else curves[0]
 
@@ -131,7 +131,7 @@ def _cells(line, mark):
 
 
 def _is_number(cell):
-    """As people write numbers: Python's 1_000 is none."""
+    """Whether a cell is a number as people write it; Python's 1_000 is not."""
     try:
         float(cell)
     except ValueError:
@@ -189,7 +189,9 @@ def _read_npz(path, column, time):
 
 
 def _read_netcdf(path, column, time):
-    """Variables of the root, or of the group `measured` in a result of ours, each row cut at its own length."""
+    """Variables of the root, or of the group `measured` in one of our results, each row cut at its
+    own length.
+    """
     from saddlescope.storage.netcdf import read_netcdf as read_groups
 
     groups = read_groups(path)
@@ -214,7 +216,7 @@ def _rows_of(data, variable):
     ends = [variable.shape[1]] * variable.shape[0] if length is None else length.values
     whole = np.ndim(ends) == 1 and len(ends) == variable.shape[0] and np.asarray(ends).dtype.kind in "iu"
     require(
-        whole and all(0 <= n <= variable.shape[1] for n in ends), "The lengths of the runs in this file make no sense."
+        whole and all(0 <= n <= variable.shape[1] for n in ends), "The lengths of the runs in this file are not valid."
     )
     return [row[: int(n)] for row, n in zip(variable.values, ends, strict=True)]
 

@@ -24,8 +24,7 @@ import xarray as xr
 
 from saddlescope.errors import InvalidInput, require
 from saddlescope.results import Columns
-from saddlescope.storage.checked_npz import read_checked
-from saddlescope.storage.files import replace_on_success
+from saddlescope.storage.files import read_checked, replace_on_success
 from saddlescope.storage.netcdf_reader_process import TOO_LARGE
 
 DIGEST = "sha256"
@@ -160,7 +159,7 @@ class Raw:
     attrs: dict
 
     def is_intact(self) -> bool:
-        """Whether it is what was put there. A group without a checksum of ours is taken as it is."""
+        """Whether it is what was put there. A group without our checksum is taken as it is."""
         marks = {}
         for name, (dims, values) in self.columns.items():
             mark = _Fingerprint(name, dims, np.dtype(object) if values.dtype.kind == "U" else values.dtype)
@@ -190,7 +189,7 @@ def checked_datasets(groups: dict[str, Raw], path, ours=False) -> dict[str, xr.D
         try:
             found[name] = raw.dataset()
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, MemoryError) as error:
-            raise InvalidInput(f"{place} holds what xarray cannot make sense of ({error}).") from None
+            raise InvalidInput(f"{place} cannot be read by xarray ({error}).") from None
     return found
 
 

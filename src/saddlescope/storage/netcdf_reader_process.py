@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 
 from saddlescope.errors import require
-from saddlescope.storage.checked_npz import write_checked
+from saddlescope.storage.files import write_checked
 
 LARGEST = 7 << 29  # bytes
 TOO_LARGE = f"it holds more than {LARGEST / 2**30} GiB: open it with xarray"

@@ -22,10 +22,10 @@ import xarray as xr
 
 from saddlescope.claims import Verdict
 from saddlescope.errors import InvalidInput, require
+from saddlescope.numerics import provenance
 from saddlescope.results import Results
 from saddlescope.storage.files import write_bytes
 from saddlescope.storage.netcdf import Group, netcdf_file, read_netcdf
-from saddlescope.storage.provenance import provenance
 
 RESULTS, VERDICTS, MANIFEST = "results.nc", "verdicts.json", "manifest.json"
 GROWING = ("journal.jsonl", "locks")  # of the runs beside the result; a later sweep adds to them
@@ -33,7 +33,7 @@ GROWING = ("journal.jsonl", "locks")  # of the runs beside the result; a later s
 
 def save_results(path: str | Path, results: Results, **about: Any) -> None:
     """One NetCDF file with the groups `measured` and `predicted`; `about` becomes attributes of the file."""
-    from saddlescope.serialization.to_json import storable  # brings JAX, which readers do without
+    from saddlescope.serialization.part import storable  # brings JAX, which readers do without
 
     for text in results.measured.get("setting", xr.DataArray([])).values.ravel():
         require(storable(str(text)), "A setting with a lambda runs but cannot be stored: name the function.")
@@ -47,16 +47,16 @@ def save_results(path: str | Path, results: Results, **about: Any) -> None:
 
 def load_results(path: str | Path) -> Results:
     """Results from a file or its folder, checked against the folder's manifest where there is one."""
+    return load_with_facts(path)[0]
+
+
+def load_with_facts(path: str | Path) -> tuple[Results, dict]:
+    """The same, with what is stored about them: key, title, versions, commit, times."""
     path, groups = read_groups(path)
     for name in ("measured", "predicted"):
         complete = name in groups and "run" in groups[name].sizes
         require(complete, f"{path} is not a complete result (no group {name!r}): run the experiment again.")
-    return Results(groups["measured"], groups["predicted"])
-
-
-def attributes(path) -> dict:
-    """Key, title, versions, commit, times of a stored result."""
-    return dict(read_groups(path)[1][""].attrs)
+    return Results(groups["measured"], groups["predicted"]), dict(groups[""].attrs)
 
 
 def read_groups(path):

@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 
 from saddlescope.results import TICKS, WORD, Columns
-from saddlescope.storage.checked_npz import Damaged
+from saddlescope.storage.files import Damaged
 
 Stored = tuple[dict[str, np.ndarray], dict]
 

@@ -12,7 +12,8 @@ import xarray as xr
 from saddlescope.errors import require
 from saddlescope.numerics import VERSION, reproducible
 from saddlescope.results import Run, named
-from saddlescope.serialization.to_json import code_identity, content_hash
+from saddlescope.serialization.own_code import code_identity
+from saddlescope.serialization.part import content_hash
 from saddlescope.sweeps.job import Job, TrainJob, as_jobs, said_of
 from saddlescope.theory.prediction import Prediction
 

@@ -28,8 +28,7 @@ import xarray as xr
 
 from saddlescope.errors import InvalidInput
 from saddlescope.results import Columns
-from saddlescope.storage.checked_npz import Damaged, read_checked, write_checked
-from saddlescope.storage.files import PART, open_descriptor, write_atomically
+from saddlescope.storage.files import PART, Damaged, open_descriptor, read_checked, write_atomically, write_checked
 from saddlescope.storage.run_file import to_arrays, to_columns, to_dataset
 
 try:

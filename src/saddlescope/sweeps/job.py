@@ -20,7 +20,8 @@ from saddlescope.nets import Net
 from saddlescope.numerics import VERSION, reproducible
 from saddlescope.observables.observable import Observable
 from saddlescope.results import named
-from saddlescope.serialization.to_json import code_identity, content_hash, storable
+from saddlescope.serialization.own_code import code_identity
+from saddlescope.serialization.part import content_hash, storable
 from saddlescope.setting import Setting
 from saddlescope.sweeps.axes import format_point
 from saddlescope.theory.prediction import Prediction
@@ -28,7 +29,7 @@ from saddlescope.training import SaveAt, train
 from saddlescope.training.save_at import record_form
 
 ALONE = SaveAt()  # the end and nothing else
-PREDICTED = "predicted."  # before the names of what a conditional prediction says of a run
+PREDICTED = "predicted."  # before the names of what a conditional prediction says about a run
 _counted: dict[str, int] = {}
 
 
@@ -75,7 +76,7 @@ class TrainJob(Job):
 
     @property
     def work(self) -> float:
-        """Multiplications of the whole budget, about: nobody knows when a stop rule will end a run."""
+        """Multiplications of the whole budget, about: it is not known when a stop rule will end a run."""
         setting, task = self.setting, self.setting.task
         moments = setting.batch is None and setting.train_on_moments and setting.loss.uses_moments(setting.net)
         seen = task.inputs if moments else (setting.batch or task.size or 1)
@@ -113,7 +114,7 @@ def _drawn_count(net, inputs, outputs):
 
 
 def said_of(run: xr.Dataset, setting: Setting, predictions) -> dict:
-    """What conditional predictions say of a run, under names of their own."""
+    """What conditional predictions say about a run, under names of their own."""
     from saddlescope.results import Run
 
     found = {}
@@ -194,7 +195,7 @@ def at(function, **point):
         return function(**point)
     except KeyError as error:
         wrong = next((axis for axis, value in point.items() if value == error.args[0]), None)
-        about = f"{error.args[0]!r} is no {wrong}" if wrong else f"{error.args[0]!r} is not known"
+        about = f"{error.args[0]!r} is not a value of {wrong}" if wrong else f"{error.args[0]!r} is not known"
         raise InvalidInput(
             f"Nothing can be run at {format_point(point)}: {about}; `saddlescope show` names the values."
         ) from error

@@ -183,7 +183,7 @@ def _work_through(pipe):
         while True:
             message = pipe.recv_bytes()
             try:
-                function, args, kwargs = pickle.loads(message)  # of our parent, who is no stranger
+                function, args, kwargs = pickle.loads(message)  # from our parent process, which is trusted
                 pipe.send((True, function(*args, **kwargs), _memory_in_use()))
             except KeyboardInterrupt:
                 os._exit(0)  # the checkpoint is written; the end of JAX's own threads may crash
@@ -218,7 +218,7 @@ def _leave_with_parent():
 
 @contextlib.contextmanager
 def _without_ctrl_c():
-    """A process started in this block never hears Ctrl-C, not even while it imports: it inherits the mask."""
+    """A process started in this block never catches Ctrl-C, not even while it imports: it inherits the mask."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

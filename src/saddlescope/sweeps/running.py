@@ -10,7 +10,7 @@ from pathlib import Path
 
 import xarray as xr
 
-from saddlescope.errors import InvalidInput, require, require_kind
+from saddlescope.errors import InvalidInput, number_of, require, require_kind
 from saddlescope.observables.observable import Observable
 from saddlescope.results import RAGGED, WORD, collect
 from saddlescope.setting import Setting
@@ -69,8 +69,8 @@ def training(setting, observe, save_at, per_step, point):
 
 @contextmanager
 def make_executor(workers: int, plan: Plan) -> Iterator[Executor | None]:
-    """Hands for jobs like those of the plan: as many processes as asked for, at most one a job, for as long as the
-    block lasts; this very process where it is one."""
+    """An executor for the jobs of the plan, for as long as the block lasts: as many processes as asked for, at most one
+    per job; None, for this very process, where that is one."""
     count = isinstance(workers, int) and workers >= 1
     require(count, f"`workers` must be a positive number of processes, got {workers!r}.")
     if min(workers, len(plan.points)) == 1:
@@ -133,9 +133,8 @@ def check_storable(plan: Plan):
 
 def _refuse_failures(tally: Tally):
     if tally.stopped:
-        raise InvalidInput(f"The sweep stopped: {tally.stopped}. What is done is kept; the same call goes on.")
+        raise InvalidInput(f"The sweep stopped: {tally.stopped}. What is done is kept; the same call resumes.")
     if tally.failed:
         point, reason = next(iter(tally.failed.values()))
-        raise InvalidInput(
-            f"{len(tally.failed)} of {tally.asked} runs failed; the first, at {format_point(point)}: {reason}"
-        )
+        count = f"{len(tally.failed)} of {number_of(tally.asked, 'run')}"
+        raise InvalidInput(f"{count} failed; the first, at {format_point(point)}: {reason}")

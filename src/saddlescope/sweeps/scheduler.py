@@ -7,7 +7,7 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 
-from saddlescope.errors import InvalidInput
+from saddlescope.errors import InvalidInput, number_of
 from saddlescope.progress import raise_if_stopped
 from saddlescope.sweeps.axes import format_point
 from saddlescope.sweeps.folder import Folder
@@ -207,7 +207,8 @@ class Scheduler:
         except Exception as error:
             # By name: Dask is not imported here, and its error may come from another version of it.
             if type(error).__name__ not in LOST:
-                return JobReport("failed", f"{type(error).__name__}: {error}")
+                first, *_ = str(error).splitlines() or [""]  # Dask's reasons go on for pages
+                return JobReport("failed", f"{type(error).__name__}: {first}", str(error))
             reason = error.reason if isinstance(error, WorkerLost) else f"its worker died ({error})"
         self.tries[run.name] += 1
         self.folder.note("worker lost", run=run.name, reason=reason)
@@ -243,7 +244,7 @@ class Scheduler:
         self.progress.message(f"The run at {format_point(run.point)} failed: {report.reason}")
         if self.max_failures is not None and self.progress.failed >= self.max_failures:
             self.tally.gave_up = True
-            self.tally.stopped = f"{self.progress.failed} runs failed, as many as `--max-failures` allows"
+            self.tally.stopped = f"{number_of(self.progress.failed, 'run')} failed, as many as `--max-failures` allows"
 
 
 def _max_in_flight(executor: Executor | None) -> int:

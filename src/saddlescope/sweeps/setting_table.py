@@ -61,7 +61,7 @@ def _parts() -> dict:
     own = _own_things()
     for name, found in own.items():
         both = name in _our_parts()
-        require(not both, f"Your own {found.__module__}.{name} has the name of a part of ours: rename it.")
+        require(not both, f"Your own {found.__module__}.{name} has the name of one of our parts: rename it.")
     return _our_parts() | own
 
 

@@ -43,10 +43,12 @@ def run_job_in_worker(folder: Folder, mark: str, job: Job, name: str, point: dic
     """Run the job and store its run; every error becomes a report.
 
     `mark` is a file of the folder, written by the scheduler: a worker on another machine that does not
-    see it would write its runs where nobody looks.
+    see it would write its runs where they are not found.
     """
     if not os.path.exists(f"{folder.root}/{mark}"):
         return JobReport("unseen", f"{HOST} does not see the folder {folder.root}")
+    if job.name != name:
+        return JobReport("failed", f"the worker on {HOST} has another version of the code than the sweep; update it")
     try:
         with folder.lock(name) as ours:
             if not ours:

@@ -1,7 +1,7 @@
 """Sums of cosines, and the sums that the valleys paper uses."""
 
 import math
-from typing import Any, final
+from typing import final
 
 import equinox as eqx
 import numpy as np
@@ -67,9 +67,9 @@ class Cosines(Curve):
         return max(self.frequencies)
 
 
-def cosine(frequency: float, samples: int, **more: Any) -> Cosines:
-    """Make one cosine, y = cos(2π frequency x); `more` are further fields of `Cosines`."""
-    return Cosines(frequencies=(frequency,), samples=samples, **more)
+def cosine(frequency: float, samples: int, allow_aliasing: bool = False) -> Cosines:
+    """Make one cosine, y = cos(2π frequency x); `allow_aliasing` as in `Cosines`."""
+    return Cosines((frequency,), samples, allow_aliasing=allow_aliasing)
 
 
 def _check_count(name, given, most=10_000):
@@ -79,26 +79,30 @@ def _check_count(name, given, most=10_000):
     )
 
 
-def cosine_sum(factor: int, samples: int, **more: Any) -> Cosines:
-    """Make the main target of the valleys paper; `more` are further fields of `Cosines`.
+def cosine_sum(factor: int, samples: int, allow_aliasing: bool = False) -> Cosines:
+    """Make the main target of the valleys paper; `allow_aliasing` as in `Cosines`.
 
     y = Σ_{k=1..factor} cos(2πkx).
     """
     _check_count("factor", factor)
-    cosine(factor, samples, **more)  # refuses too high a factor before a long list is made
-    return Cosines(frequencies=tuple(range(1, factor + 1)), samples=samples, **more)
+    cosine(factor, samples, allow_aliasing)  # refuses too high a factor before a long list is made
+    return Cosines(tuple(range(1, factor + 1)), samples, allow_aliasing=allow_aliasing)
 
 
-def dyadic(terms: int, samples: int, **more: Any) -> Cosines:
-    """Make a sum over octaves, y = Σ_{k=0..terms-1} cos(2π 2ᵏ x); `more` as in `Cosines`."""
+def dyadic(terms: int, samples: int, allow_aliasing: bool = False) -> Cosines:
+    """Make a sum over octaves, y = Σ_{k=0..terms-1} cos(2π 2ᵏ x).
+
+    `allow_aliasing` is that of `Cosines`.
+    """
     _check_count("terms", terms, 50)
-    return Cosines(frequencies=tuple(2**k for k in range(terms)), samples=samples, **more)
+    return Cosines(tuple(2**k for k in range(terms)), samples, allow_aliasing=allow_aliasing)
 
 
-def multi_frequency(m: float, samples: int, **more: Any) -> Cosines:
-    """Make the four-frequency target of the valleys paper, App. C.8; `more` as in `Cosines`.
+def multi_frequency(m: float, samples: int, allow_aliasing: bool = False) -> Cosines:
+    """Make the four-frequency target of the valleys paper, App. C.8.
 
-    y = cos(12mπx) + cos(24mπx + ½) + cos(36mπx) + cos(72mπx + ½).
+    y = cos(12mπx) + cos(24mπx + ½) + cos(36mπx) + cos(72mπx + ½). `allow_aliasing` is that of
+    `Cosines`.
     """
     frequencies, phases = tuple(m * f for f in (6, 12, 18, 36)), (0, 0.5, 0, 0.5)
-    return Cosines(frequencies=frequencies, samples=samples, phases=phases, **more)
+    return Cosines(frequencies, samples, phases, allow_aliasing=allow_aliasing)

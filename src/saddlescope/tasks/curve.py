@@ -55,7 +55,7 @@ class Curve(Task):
             self.allow_aliasing or not self.aliased,
             f"The target's highest frequency, {self.highest:g}, lies above {(self.samples - 1) / 4:g}, the Nyquist "
             f"limit of a grid of {self.samples} samples: use {int(np.ceil(4 * self.highest)) + 1} samples or more, or "
-            "allow aliasing (`allow_aliasing`).",
+            "give the task `allow_aliasing=True` (on the command line: `--allow-aliasing` after a run's name).",
         )
 
     @property
@@ -75,6 +75,6 @@ class Curve(Task):
         return Samples(x, self.target(x))
 
     def held_out(self, rng):
-        """As many points, drawn uniformly from [-1, 1]."""
+        """The same number of points, drawn uniformly from [-1, 1]."""
         x = rng.uniform(-1, 1, (self.samples, 1))
         return Samples(x, self.target(x))

@@ -26,7 +26,7 @@ class AllLinearLevels(Prediction):
     def __call__(self, setting):
         require(
             is_linear(setting.net) and isinstance(setting.loss, SquaredError),
-            "Lemma 6 speaks of two-layer linear nets under the squared error: use linear_units.",
+            "Lemma 6 is about two-layer linear nets under the squared error: use linear_units.",
         )
         points = LinearFixedPoints(Moments.of(setting.data()))
         sets = [chosen for chosen in points.sets if len(chosen) <= setting.net.units]

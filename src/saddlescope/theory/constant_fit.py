@@ -34,11 +34,11 @@ class ConstantFit(Prediction):
         data, optimiser = setting.data(), setting.optimiser
         require(
             not isinstance(data, Moments) and setting.task.outputs == 1,
-            "This theory is of tasks with samples and one output.",
+            "This theory is for tasks with samples and one output.",
         )
         require(
             isinstance(optimiser, GradientDescent) and isinstance(setting.loss, SquaredError),
-            "This theory is of gradient descent on the squared error.",
+            "This theory is for gradient descent on the squared error.",
         )
         y = np.asarray(data.y)[:, 0]
         mean, median = np.mean(y), np.median(y)

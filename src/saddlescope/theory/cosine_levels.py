@@ -12,7 +12,7 @@ from saddlescope.theory.prediction import Prediction
 
 @final
 class CosineLevels(Prediction):
-    """What the valleys paper says of sums of cosines (Abstract and Section 1): each plateau is a
+    """What the valleys paper says about sums of cosines (Abstract and Section 1): each plateau is a
     frequency that is not yet learned, and each drop is one that is learned, the lowest first.
 
     `plateau_level` is the least squared error of a constant and the first k cosines on the samples,
@@ -26,7 +26,7 @@ class CosineLevels(Prediction):
     def __call__(self, setting):
         task = setting.task
         good = isinstance(task, Cosines) and isinstance(setting.loss, SquaredError)
-        require(good, "This theory is of sums of cosines, learned on the squared error.")
+        require(good, "This theory is for sums of cosines, learned on the squared error.")
         data = setting.data()
         x, y = np.asarray(data.x)[:, 0], np.asarray(data.y)[:, 0]
         waves = np.stack([np.ones_like(x), *_waves(task, x)], axis=1)

@@ -17,10 +17,10 @@ def _table(widths):
 
 @final
 class DeepLevels(Prediction):
-    """Plateau levels of a deep net, from the widths of its layers; a prediction of ours after
+    """Plateau levels of a deep net, from the widths of its layers; our own prediction, after
     Corollary 2.
 
-    Each plateau is said to embed the best net of narrower layers. Which layer's width grows at a
+    The prediction is that each plateau embeds the best net of narrower layers. Which layer's width grows at a
     drop decides the next level, so the levels tell which layer has recruited a unit. The first
     level is that of zero weights.
 
@@ -31,7 +31,7 @@ class DeepLevels(Prediction):
 
     - `widths`: One row per plateau: the width of each layer. The default is one unit per layer,
       then two.
-    - `tries`: How many random starts the best net is sought from; more can only lower a level.
+    - `tries`: How many random starts the search for the best net has; more can only lower a level.
     - `size`: The standard deviation of the weights at these starts. The default 0.7 is of the order
       of trained weights.
     """
@@ -44,7 +44,7 @@ class DeepLevels(Prediction):
         good = all(isinstance(n, int) and n > 0 for row in self.widths for n in row) and self.widths
         require(
             good,
-            f"`widths` must list a row of positive whole numbers a plateau; got {self.widths}.",
+            f"`widths` must list one row of positive whole numbers per plateau; got {self.widths}.",
         )
         require(
             isinstance(self.tries, int) and self.tries > 0,
@@ -55,7 +55,7 @@ class DeepLevels(Prediction):
         net, task = setting.net, setting.task
         require(
             isinstance(net, DeepUnits | LinearTransformer),
-            "This theory speaks of deep nets: use DeepUnits or LinearTransformer, or NarrowLevels of two layers.",
+            "This theory is for deep nets: use DeepUnits or LinearTransformer, or NarrowLevels for two layers.",
         )
         nets = [net.of_widths(row, self.size) for row in self.widths]
         return levels_of(nets, net.statistics(setting.data()), task.inputs, task.outputs, self.tries)

@@ -22,7 +22,7 @@ TIED = "Two singular values of Σ_yx tie, so that their modes grow together, in 
 
 @final
 class DropSchedule(Prediction):
-    """When a two-layer linear net learns each mode, from its initial draw; a prediction of ours.
+    """When a two-layer linear net learns each mode, from its initial draw; our own prediction.
 
     Where Σ_yx and Σ_xx commute, each mode is a logistic curve. Its strength a_k(n) rises from a0_k
     to a∞ = s_k / λ_k and passes a∞/2 at step n = ln(a∞/a0_k - 1) / (2 ln(1 + 2 lr s_k)). The
@@ -72,7 +72,7 @@ def plain_descent(setting: Setting) -> float:
         and setting.batch is None
         and isinstance(setting.schedule, Constant)
         and isinstance(setting.loss, SquaredError),
-        "This theory is of the squared error under full-batch gradient descent at a constant rate, "
+        "This theory is for the squared error under full-batch gradient descent at a constant learning rate, "
         "without momentum or clipping.",
     )
     return o.lr

@@ -2,21 +2,13 @@
 
 from typing import final
 
-import equinox as eqx
 import numpy as np
 
 from saddlescope.errors import require, require_kind
 from saddlescope.initials import GivenWeights
 from saddlescope.initials.initial import Initial
 from saddlescope.nets import Units
-from saddlescope.theory.relations import KINDS, Kind, embed
-
-RELATIONS = {kind.name: kind for kind in KINDS}
-
-
-def _name(relation):
-    """Converter: a relation is stored by its name."""
-    return relation.name if isinstance(relation, Kind) else relation
+from saddlescope.theory.relations import Kind, embed
 
 
 @final
@@ -33,16 +25,15 @@ class EmbeddedStart(Initial):
     """
 
     narrow: GivenWeights
-    relation: str = eqx.field(static=True, converter=_name)
+    relation: Kind
 
     def __check_init__(self):
         require_kind(self.narrow, GivenWeights, "`narrow` takes weights such as given_weights(params)")
         require(set(self.narrow.names) == {"u", "v"}, f"Units have weights u and v; got {self.narrow.names}.")
-        known = ", ".join(RELATIONS)
-        require(self.relation in RELATIONS, f"`relation` must be one of {known}; got {self.relation!r}.")
+        require_kind(self.relation, Kind, "`relation` is Equal(), Silent(), Rays() or Span()")
 
     def params(self, setting):
         require(isinstance(setting.net, Units), "Only two-layer nets of units are embedded: use Units.")
         small = dict(zip(self.narrow.names, self.narrow.arrays, strict=True))
-        wide = embed(small, setting.net.units, RELATIONS[self.relation])
+        wide = embed(small, setting.net.units, self.relation)
         return {name: np.asarray(w, float) for name, w in wide.items()}

@@ -33,7 +33,7 @@ class EscapeRate(ConditionalPrediction):
 
     def __call__(self, setting, run):
         lr, net, task = plain_descent(setting), setting.net, setting.task
-        require(isinstance(net, Units), "This theory is of two-layer nets of units: use Units.")
+        require(isinstance(net, Units), "This theory is for two-layer nets of units: use Units.")
         if not (found := middle_weights(run)):
             return {"rate": ((), np.nan), "kind": ((), "no plateau"), "lowest": ((), np.nan)}
         (step, params), statistics = found[0], setting.statistics()

@@ -48,7 +48,7 @@ def escape_steps(
     fall: float,
     most: int = 10**6,
 ) -> tuple[float, Params]:
-    """Steps until the next drop, and the weights by then; a prediction of ours.
+    """Steps until the next drop, and the weights by then; our own prediction.
 
     Near a fixed point f* the small parts of the weights feel only the residual r = y - f*. They
     follow the gradient of 2 ⟨r · Σ_i φ(x; u_i) v_i⟩. For units linear in u that is Theorem 4's

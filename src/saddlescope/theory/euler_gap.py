@@ -35,10 +35,10 @@ class EulerGap(Prediction):
     @reproducible()
     def __call__(self, setting):
         lr, net = plain_descent(setting), setting.net
-        require(isinstance(setting.loss, SquaredError), "This theory is of the squared error.")
+        require(isinstance(setting.loss, SquaredError), "This theory is for the squared error.")
         params = setting.initial_params()
         alike = not net.frozen and all(rate == 1 for rate in jax.tree.leaves(net.rates(params)))
-        require(alike, "This theory is of nets all of whose parameters are trained, at one rate.")
+        require(alike, "This theory is for nets all of whose parameters are trained, at one rate.")
         start, restore = ravel_pytree(params)
         statistics = jax.tree.map(jnp.asarray, setting.statistics())
         first = jnp.concatenate([start, jnp.zeros_like(start)])
@@ -57,7 +57,7 @@ def _gradient(net, restore, statistics):
 
 @eqx.filter_jit
 def _velocity(net, restore, state, statistics):
-    """Of θ and e, one after the other."""
+    """The velocities of θ and e, one after the other."""
     theta, e = jnp.split(state, 2)
     g, turned = jax.jvp(_gradient(net, restore, statistics), (theta,), (e,))
     _, twice = jax.jvp(_gradient(net, restore, statistics), (theta,), (g,))

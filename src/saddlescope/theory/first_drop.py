@@ -34,13 +34,13 @@ class FirstDrop(Prediction):
 
     **Arguments:**
 
-    - `tries`: the number of starts from which the best net of one unit is sought.
+    - `tries`: the number of starts of the search for the best net of one unit.
     """
 
     tries: int = eqx.field(default=10, static=True, converter=as_int)
 
     def __check_init__(self):
-        NarrowLevels(1, tries=self.tries)  # refuses what is no number of tries
+        NarrowLevels(1, tries=self.tries)  # refuses a bad number of tries
 
     def __call__(self, setting):
         lr, net = plain_descent(setting), setting.net
@@ -61,7 +61,7 @@ def _refuse_unless_silent(setting):
     good = isinstance(net, Units) and net.units > 1
     require(
         good and properties(net.unit, task.inputs, task.outputs).silent,
-        "This theory is of nets of two units or more that are silent at zero: use Units.",
+        "This theory is for nets of two units or more that are silent at zero: use Units.",
     )
 
 

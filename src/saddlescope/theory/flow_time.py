@@ -27,7 +27,7 @@ class FlowTime(Prediction):
         plain = isinstance(o, GradientDescent) and o.momentum is None
         require(
             plain and isinstance(setting.schedule, Constant) and setting.batch is not None,
-            "This theory is of minibatch descent at a constant learning rate, without momentum.",
+            "This theory is for minibatch descent at a constant learning rate, without momentum.",
         )
         exponents = {"lr_exponent_steps": -1, "bs_exponent_steps": 0}
         exponents |= {"lr_exponent_epochs": -1, "bs_exponent_epochs": 1}

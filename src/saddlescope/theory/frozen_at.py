@@ -27,7 +27,7 @@ class FrozenAt(Prediction):
         levels = [r.level for r in setting.stop if isinstance(r, LearningRateBelow)]
         require(
             isinstance(rule, HalveOnStagnation) and bool(levels),
-            "This theory is of HalveOnStagnation, with a stop rule LearningRateBelow.",
+            "This theory is for HalveOnStagnation, with a stop rule LearningRateBelow.",
         )
         cuts, lr = 0, setting.optimiser.lr
         while lr >= max(levels):

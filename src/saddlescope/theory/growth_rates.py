@@ -71,7 +71,7 @@ def first_directions(moments: Moments) -> np.ndarray:
 
 
 def _correlation(setting):
-    require(is_linear(setting.net), "This theory speaks of two-layer linear nets: use linear_units.")
+    require(is_linear(setting.net), "This theory is for two-layer linear nets: use linear_units.")
     moments = Moments.of(setting.data())
     yx = np.asarray(moments.yx)
     require(min(yx.shape) > 1, "A second direction needs two inputs and two outputs or more.")

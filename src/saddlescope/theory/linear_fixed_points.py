@@ -17,7 +17,7 @@ class LinearFixedPoints:
     Let e_k, λ_k be the eigenvectors and nonzero eigenvalues of M = Σ_yz Σ_zz⁻¹ Σ_yzᵀ, all
     different. To every set of them belongs one map: the optimum projected on the set. It is reached
     by all weights whose rows v_i lie in the span of the e_k, and u_i in that of Σ_zz⁻¹ Σ_yzᵀ e_k.
-    The loss there is ⟨|y|²⟩ less the λ_k.
+    The loss there is ⟨‖y‖²⟩ less the λ_k.
 
     With as many inputs as outputs, these are all the fixed points. With more inputs there are more:
     a unit with v = 0 may have any u that the residual does not see. `sets` lists the sets, as

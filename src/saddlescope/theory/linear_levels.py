@@ -25,7 +25,7 @@ class LinearLevels(Prediction):
     """
 
     def __call__(self, setting):
-        require(is_linear(setting.net), "Lemma 6 speaks of two-layer linear nets: use linear_units.")
+        require(is_linear(setting.net), "Lemma 6 is about two-layer linear nets: use linear_units.")
         return {"plateau_level": ("stage", levels(Moments.of(setting.data()), setting.net.units))}
 
 

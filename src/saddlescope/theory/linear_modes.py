@@ -43,7 +43,7 @@ def is_linear(net: Net) -> bool:
 
 def linear_modes(setting: Setting) -> LinearModes:
     """The escaping directions of a setting's net and initial draw; other nets are refused."""
-    require(is_linear(setting.net), "This theory speaks of two-layer linear nets: use linear_units.")
+    require(is_linear(setting.net), "This theory is for two-layer linear nets: use linear_units.")
     moments = Moments.of(setting.data())
     q, s, rt = np.linalg.svd(np.asarray(moments.yx), full_matrices=False)
     require(

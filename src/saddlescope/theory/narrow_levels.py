@@ -11,8 +11,7 @@ from saddlescope.errors import require
 from saddlescope.losses import squared_error
 from saddlescope.nets import Units
 from saddlescope.numerics import reproducible
-from saddlescope.serialization.part import as_float, as_int
-from saddlescope.serialization.to_json import array_hash, content_hash
+from saddlescope.serialization.part import array_hash, as_float, as_int, content_hash
 from saddlescope.theory.prediction import Prediction
 from saddlescope.theory.relax import relax
 
@@ -31,7 +30,7 @@ class NarrowLevels(Prediction):
     **Arguments:**
 
     - `widths`: The largest h. The default 2 is the number of drops in most of the paper's figures.
-    - `tries`: How many random starts the least loss is sought from; more can only lower a level.
+    - `tries`: How many random starts the search for the least loss has; more can only lower a level.
     - `size`: The standard deviation of the weights at these starts. The default 0.7 is of the order
       of trained weights.
     """
@@ -47,7 +46,7 @@ class NarrowLevels(Prediction):
     def __call__(self, setting):
         require(
             isinstance(setting.net, Units),
-            "This theory speaks of two-layer nets of units: use Units.",
+            "This theory is for two-layer nets of units: use Units.",
         )
         statistics, shape = (
             setting.net.statistics(setting.data()),
@@ -84,6 +83,6 @@ def _lowest(net, statistics, inputs, outputs, tries):
 
 
 def _alive(params):
-    """Hidden dense layers start with positive weights: a ReLU of theirs would be dead at many a start."""
+    """Hidden dense layers start with positive weights: their ReLUs would be dead at many starts."""
     hidden = sorted(name for name in params if name.startswith("W"))[:-1]
     return params | {name: np.abs(params[name]) for name in hidden}

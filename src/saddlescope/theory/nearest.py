@@ -27,7 +27,7 @@ class Nearest:
     **Arguments:**
 
     - `kind`: The relation between units whose manifold is nearest.
-    - `width`: The effective width that was sought.
+    - `width`: The effective width that was searched for.
     - `residual`: The distance from the manifold, as a share of the weights' norm.
     - `distance`: The distance from the embedded fixed point, as a share of the weights' norm.
     - `level`: The narrow net's loss.
@@ -61,7 +61,7 @@ def nearest_embedded(
     inputs: int,
     outputs: int,
 ) -> Nearest:
-    """Find the embedded fixed point nearest to given weights; a prediction of ours.
+    """Find the embedded fixed point nearest to given weights; our own prediction.
 
     The weights are reduced to a narrow net, which relaxes to its fixed point. That point is
     embedded again, as near to the weights as can be. Of the kinds that the unit's measured
@@ -79,7 +79,7 @@ def nearest_embedded(
     """
     require(
         isinstance(net, Units),
-        "Embedded fixed points are sought of two-layer nets of units: use Units.",
+        "Embedded fixed points are searched for in two-layer nets of units: use Units.",
     )
     refuse_unless_weights(params)
     params, p = numpy(params), properties(net.unit, inputs, outputs)
@@ -113,7 +113,7 @@ def nearest_embedded(
 
 @reproducible()
 def nearest_kind(params: Params, p: Properties, width: int) -> Kind:
-    """Of the kinds that units of these properties allow, the one whose manifold is nearest; the
+    """The kind whose manifold is nearest, among those that units of these properties allow; the
     first of equals."""
     kinds = [k for k in KINDS if k.fits(p)]
     return min(kinds, key=lambda k: (round(manifold_residual(params, k, width), 6), kinds.index(k)))

@@ -25,7 +25,7 @@ class NearestSaddle(ConditionalPrediction):
     `level` is the loss there, `saddle` its kind, `fixed` whether it is a fixed point of the wide
     net, and `distance` how far the weights are from it, over their norm. `lower_beside` is how
     far the loss falls when one more unit, silent there, is moved a little: where that is positive
-    the point is no minimum, whatever the Hessian says. `plateau_step` is the step of the weights
+    the point is not a minimum, whatever the Hessian says. `plateau_step` is the step of the weights
     that were read.
 
     Holds for two-layer nets of units under the squared error. A visited saddle is near; where
@@ -49,7 +49,7 @@ class NearestSaddle(ConditionalPrediction):
     def __call__(self, setting, run):
         require(
             isinstance(setting.net, Units) and isinstance(setting.loss, SquaredError),
-            "This theory is of two-layer nets of units under the squared error: use Units.",
+            "This theory is for two-layer nets of units under the squared error: use Units.",
         )
         net, task, statistics = setting.net, setting.task, setting.statistics()
         found = middle_weights(run, self.plateaus)

@@ -14,7 +14,7 @@ Predicted = dict[str, tuple[str | tuple[str, ...], np.ndarray]]
 
 
 class Prediction(Part):
-    """What a theory says of a setting: curves in an observable's own shape, or named summaries.
+    """What a theory says about a setting: curves in an observable's own shape, or named summaries.
 
     Summaries use the axes `stage` (plateau levels), `mode` or `sample` (what is learned when), `drop` (when the loss
     falls). A prediction is made from the setting alone, its initial draw included, and shares no code with a
@@ -35,7 +35,7 @@ class Prediction(Part):
 
 
 class ConditionalPrediction(Prediction):
-    """What a theory says of a run from its weights at a stated step on: the next drop, a rate of escape.
+    """What a theory says about a run from its weights at a stated step on: the next drop, a rate of escape.
 
     It reads the weights that `Parameters()` saved, and where the loss is flat, but no later part of the curve. It
     returns the step that it read beside what it says.

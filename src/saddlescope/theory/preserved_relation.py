@@ -48,14 +48,14 @@ class PreservedRelation(Prediction):
     def __call__(self, setting):
         plain_descent(setting)
         net, task, kind = setting.net, setting.task, self._kind()
-        require(isinstance(net, Units), "Theorem 3 is of two-layer nets of units.")
+        require(isinstance(net, Units), "Theorem 3 is about two-layer nets of units: use Units.")
         require(
             net.units == len(self.factors) + 1,
             f"{len(self.factors)} factors relate {len(self.factors) + 1} units; the net has {net.units}.",
         )
         require(
             kind.fits(properties(net.unit, task.inputs, task.outputs)),
-            f"Theorem 3 {kind.theorem} does not say this of these units: φ lacks the property that it needs.",
+            f"Theorem 3 {kind.theorem} does not apply to these units: φ lacks the property that it needs.",
         )
         require(
             _off(setting.initial_params(), self.factors) < ROUNDING,

@@ -149,7 +149,7 @@ def _residual_correlation(setting, params):
         and isinstance(unit.activation, Square)
         and not unit.bias
         and setting.task.outputs == 1,
-        "This theory is of quadratic neurons without bias and with one output.",
+        "This theory is for quadratic neurons without bias and with one output.",
     )
     moments = setting.net.statistics(setting.data())
     left = np.asarray((moments.optimum - setting.net.matrix(params, len(moments.xx))) @ moments.xx)[0]

@@ -44,8 +44,8 @@ class RelaxedLevel(ConditionalPrediction):
     def __call__(self, setting, run):
         net = setting.net
         fits = isinstance(net, Units) and isinstance(setting.loss, SquaredError)
-        require(fits, "This theory is of two-layer nets of units, trained on the squared error.")
-        require(self.width <= net.units, f"A net of {net.units} units has no {self.width} that speak.")
+        require(fits, "This theory is for two-layer nets of units, trained on the squared error.")
+        require(self.width <= net.units, f"`width` is at most the {net.units} units of the net; got {self.width}.")
         step, params = self._weights(run)
         rest = max(float(abs(w[self.width :]).max(initial=0)) for w in params.values())
         require(rest == 0, f"Units after the first {self.width} are not silent at step {step}.")

@@ -57,7 +57,7 @@ def _orthogonal_points(setting):
     net, data = setting.net, setting.data()
     require(
         _is_relu(net) and setting.task.outputs == 1,
-        "This theory is of ReLU units without bias and with one output.",
+        "This theory is for ReLU units without bias and with one output.",
     )
     x, y = np.asarray(data.x), np.asarray(data.y)[:, 0]
     gram = x @ x.T

@@ -79,7 +79,7 @@ def perturbed(
 ) -> tuple[Params, float]:
     """Move one unit of a point a little, as lowers the loss most among random draws; and that loss.
 
-    If the loss is lower than at a fixed point, that point is no minimum, whatever the Hessian says.
+    If the loss is lower than at a fixed point, that point is not a minimum, whatever the Hessian says.
 
     **Arguments:**
 

@@ -24,6 +24,6 @@ class SpikesByLayer(Prediction):
         net = setting.net
         require(
             isinstance(net, RandomFeatureNet) and setting.task.inputs == 1,
-            "This conjecture is of random-feature nets on one-dimensional targets.",
+            "This conjecture is for random-feature nets on one-dimensional targets.",
         )
         return {"spikes": ("block", 2.0 * np.arange(1, len(net.ranks) + 1))}

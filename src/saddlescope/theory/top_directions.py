@@ -52,5 +52,5 @@ class TopDirections(Prediction):
 
 def _correlation(setting):
     if setting is None or not is_linear(setting.net):
-        raise InvalidInput("Theorem 4 speaks of two-layer linear nets: use linear_units, or give `values`.")
+        raise InvalidInput("Theorem 4 is about two-layer linear nets: use linear_units, or give `values`.")
     return np.asarray(Moments.of(setting.data()).yx)

@@ -32,6 +32,6 @@ def _unit(net):
         return LinearHead(net.dimension)
     require(
         isinstance(net, Units | DeepUnits),
-        "This theory is of nets whose first layer is made of units: use Units or DeepUnits.",
+        "This theory is for nets whose first layer is made of units: use Units or DeepUnits.",
     )
     return net.unit

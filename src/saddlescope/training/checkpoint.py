@@ -8,7 +8,7 @@ import numpy as np
 
 from saddlescope import numerics
 from saddlescope.errors import InvalidInput, require
-from saddlescope.storage.checked_npz import BROKEN, Damaged, read_checked, write_checked
+from saddlescope.storage.files import BROKEN, Damaged, read_checked, write_checked
 from saddlescope.training.history import History
 from saddlescope.training.save_at import record_form
 

@@ -9,7 +9,7 @@ from saddlescope.errors import require, require_kind
 from saddlescope.numerics import reproducible
 from saddlescope.observables.observable import Observable
 from saddlescope.progress import Progress, looping, raise_if_stopped
-from saddlescope.serialization.to_json import storable
+from saddlescope.serialization.part import storable
 from saddlescope.setting import Setting
 from saddlescope.training.checkpoint import read_checkpoint, write_checkpoint
 from saddlescope.training.running import RunUnderWay
@@ -62,7 +62,7 @@ def train(
                 if checkpoint is not None and time.monotonic() - written > CHECKPOINT_SECONDS:
                     write_checkpoint(checkpoint, run)
                     written = time.monotonic()
-    finally:  # done, or stopped by Ctrl-C: either way the run can go on from here
+    finally:  # done, or stopped by Ctrl-C: either way the run can resume from here
         if checkpoint is not None and run.consistent and (keep_last or not run.over):
             write_checkpoint(checkpoint, run)
     return run.dataset()

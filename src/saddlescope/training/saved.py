@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
 from saddlescope.engines.engine import cast
 from saddlescope.errors import require
-from saddlescope.initials.given import given_weights, path_name
+from saddlescope.initials.given import given_weights
+from saddlescope.initials.named_leaves import replace_leaves
 from saddlescope.nets.net import Params
 from saddlescope.numerics import reproducible
 from saddlescope.observables.observable import Observable, Snapshot, measure
@@ -74,18 +74,12 @@ def observe_saved(run: xr.Dataset, observe: Observed, setting: Setting | None = 
     tree = setting.net.trained(setting.initial_params())
     rows = []
     for i, step in enumerate(steps):
-        params = _tree_of({name: v.isel(saved=i).values for name, v in kept.items()}, tree)
+        params = replace_leaves(tree, {name: v.isel(saved=i).values for name, v in kept.items()})
         lr = float(rates[max(-(-step // setting.steps_per_epoch) - 1, 0)])
         rows.append(measure(observe, _snapshot_at(setting, params, observe, step, lr)))
     values = {name: np.stack([np.asarray(row[name]) for row in rows]) for name in rows[0]}
     coords = {str(n): v for n, v in run.coords.items() if v.dims == ("saved",)}
     return xr.Dataset(labelled(values, observe), coords)
-
-
-def _tree_of(named, tree):
-    """The tree of parameters with these values by name; those that were not kept as they are."""
-    paths, structure = jax.tree_util.tree_flatten_with_path(tree)
-    return jax.tree.unflatten(structure, [named.get(path_name(path), leaf) for path, leaf in paths])
 
 
 @reproducible()

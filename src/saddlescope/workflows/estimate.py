@@ -2,6 +2,7 @@
 
 import os
 
+from saddlescope.errors import number_of
 from saddlescope.sweeps import Folder, Plan, TrainJob
 from saddlescope.sweeps.axes import format_point
 from saddlescope.sweeps.progress import duration
@@ -15,7 +16,7 @@ def estimate_cost(plan: Plan, folder, workers: int) -> str:
     failed = set(place.failures()) & names - done
     work = {name: (w, point) for point, (name, w) in zip(plan.points, plan.names_and_costs, strict=True)}
     rest = sorted((work[name] for name in work if name not in done | failed), key=lambda x: x[0])
-    lines = [f"{plan.title}: {len(work)} runs, into {folder}"]
+    lines = [f"{plan.title}: {number_of(len(work), 'run')}, into {folder}"]
     lines += [f"  {len(done)} done already, {len(failed)} failed before, {len(rest)} to do"]
     return "\n".join(lines + (_cost_lines(plan, rest, workers) if rest else []))
 
@@ -32,7 +33,7 @@ def _cost_lines(plan: Plan, rest: list[tuple[float, dict]], workers: int) -> lis
     longest = duration(rest[-1][0] / units * seconds)
     return [
         f"  CPU time: at most {duration(seconds)}, if every run goes to the end of its budget;",
-        f"  {duration(seconds / workers)} on {workers} worker{'s' * (workers != 1)}, plus their start. "
+        f"  {duration(seconds / workers)} on {number_of(workers, 'worker')}, plus their start. "
         f"Calibrated on {len(trained)} of the runs.",
         f"  the longest run: at most {longest}, at {format_point(rest[-1][1])}",
     ]

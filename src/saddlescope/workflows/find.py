@@ -1,17 +1,19 @@
-"""Finding experiments: the only names are import paths and files.
+"""Which experiment is meant, and how much of it. The only names are import paths and files.
 
 `simplicity.fig1b` is the file papers/simplicity/fig1b.py. An experiment of the user's own is a file
 (`my_experiment.py`) or a module (`my_lab.ladder`) with `experiment = Experiment(...)`; its key is its module's name.
 """
 
 import importlib
+import math
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from saddlescope.errors import InvalidInput, nearest, require
+from saddlescope.errors import InvalidInput, nearest, number_of, require
 from saddlescope.serialization.own_code import (
     file_of_module,
     find_module,
@@ -23,6 +25,7 @@ from saddlescope.serialization.own_code import (
 
 if TYPE_CHECKING:
     from saddlescope.experiment import Experiment
+    from saddlescope.results import Results
 
 
 def paper_packages() -> Iterator[tuple[str, ModuleType]]:
@@ -43,11 +46,10 @@ def experiment_keys() -> list[str]:
 
 def matching_keys(key: str) -> list[str]:
     """The experiments that a word names: one, all of a paper, `all`, or one of the user's own."""
+    if chosen := [k for k in experiment_keys() if key in ("all", k, k.partition(".")[0])]:
+        return chosen
     if is_file_name(key):
         return [module_of_file(key)]
-    known = experiment_keys()
-    if chosen := [k for k in known if key in ("all", k, k.partition(".")[0])]:
-        return chosen
     if find_module(key):
         return [key]
     raise InvalidInput(_unknown(key))
@@ -85,7 +87,7 @@ def is_own(key: str) -> bool:
 
 def own_file(key: str) -> str:
     """The absolute path of an experiment of the user's own; empty for one of a paper."""
-    module = imported_modules().get(key)
+    module = imported_modules().get(key) if is_own(key) else None
     return str(Path(module.__file__).resolve()) if module is not None and module.__file__ else ""
 
 
@@ -143,3 +145,75 @@ def _unknown(key) -> str:
     near = nearest(key, [*known, *{k.partition(".")[0] for k in known}, "all"])
     hint = f" Did you mean {' or '.join(map(repr, same))}?" if same else near
     return f"No experiment is called {key!r}.{hint} `saddlescope list` shows them all."
+
+
+# ---- How much of it ----
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A grid of an experiment, and how it compares with the grid that the experiment itself names.
+
+    **Arguments:**
+
+    - `name`: "full" or "quick": the grid that the axes start from, and the folder that results go to.
+    - `axes`: the values of every axis.
+    - `runs`: points of these axes.
+    - `grid_runs`: points of the experiment's own grid of that name.
+    - `within`: whether every point is also a point of that grid.
+    """
+
+    name: str
+    axes: Mapping[str, Iterable[Any]]
+    runs: int
+    grid_runs: int
+    within: bool = True
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether this is the experiment's own grid: only then is it compared with the record."""
+        return self.within and self.runs == self.grid_runs
+
+    @property
+    def label(self) -> str:
+        """`full`, `part of full: 7 of 140 runs`, `other axes than full: 40 runs`."""
+        if self.is_whole:
+            return self.name
+        runs = number_of(self.runs, "run")
+        if not self.within:
+            return f"other axes than {self.name}: {runs}"
+        return f"part of {self.name}: {self.runs:,} of {number_of(self.grid_runs, 'run')}"
+
+
+def choose_scale(experiment: "Experiment", name: str, axes: Mapping[str, Iterable[Any]] | None = None) -> Scale:
+    """The grid of this name, with `axes` in place of its own axes of the same names."""
+    asked = {**getattr(experiment, name), **(axes or {})}
+    return _compared(experiment, name, asked, experiment.plan(asked).points)
+
+
+def stored_scale(experiment: "Experiment", name: str, results: "Results") -> Scale:
+    """The same of stored results: their points are read off the axes that are stored."""
+    measured, known = results.measured, getattr(experiment, name)
+    axes = {axis: measured[axis].values.tolist() for axis in known if axis in measured.coords}
+    points = [dict(zip(axes, values, strict=True)) for values in zip(*axes.values(), strict=True)]
+    if not axes:  # an experiment without axes is one point
+        points = [{}] * measured.sizes["run"]
+    return _compared(experiment, name, {a: list(dict.fromkeys(v)) for a, v in axes.items()}, points)
+
+
+def _compared(experiment, name, axes, points) -> Scale:
+    own = {_key(point) for point in experiment.plan(getattr(experiment, name)).points}
+    within = all(_key(point) in own for point in points)
+    return Scale(name, axes, len(points), len(own), within)
+
+
+def _key(point: Mapping) -> frozenset:
+    """A point as it is before and after storing: 1 may come back as 1.0, None as NaN, an object as its name."""
+    return frozenset((axis, _text(value)) for axis, value in point.items())
+
+
+def _text(value) -> str:
+    value = value.item() if hasattr(value, "item") else value
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return f"{float(value):.17g}" if isinstance(value, bool | int | float) else str(value)

@@ -1,7 +1,9 @@
 """Judge results, and write all that is made from them: verdicts, tables, figure, movie, page."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from inspect import cleandoc
 from pathlib import Path
 
 from saddlescope.claims import Verdict, judge
@@ -16,17 +18,14 @@ from saddlescope.storage.files import write_bytes
 from saddlescope.storage.result_folder import (
     RESULTS,
     VERDICTS,
-    attributes,
-    load_results,
+    load_with_facts,
     save_results,
     save_verdicts,
     seal,
     unseal,
 )
 from saddlescope.tables import WAYS, Table, runs_table
-from saddlescope.workflows.describe import describe_experiment
-from saddlescope.workflows.find import check_axes, find_again, find_experiment, own_file
-from saddlescope.workflows.scale import Scale, stored_scale
+from saddlescope.workflows.find import Scale, check_axes, find_again, find_experiment, own_file, stored_scale
 
 FACTS = ("key", "scale", "title", "where", "runs", "wall_seconds", "cpu_seconds")
 KEPT = ("file", "command", "date", "processor")  # of the runs: a judgement leaves them alone
@@ -38,10 +37,10 @@ def judge_folder(folder, experiment_file: str | None = None) -> tuple[str, Scale
     Returns the experiment's key, how much of it is there, and the verdicts.
     """
     folder = Path(folder)
-    made_by = f"give a folder that `saddlescope run` wrote, not {folder}"
-    require((folder / RESULTS).is_file(), f"{folder} holds no {RESULTS}: {made_by}.")
-    results, about = load_results(folder), attributes(folder)
-    require(set(FACTS) <= set(about), f"{folder} is not the result of an experiment: {made_by}.")
+    give = "give a folder that `saddlescope run` wrote"
+    require((folder / RESULTS).is_file(), f"{folder} holds no {RESULTS}: {give}.")
+    results, about = load_with_facts(folder)
+    require(set(FACTS) <= set(about), f"{folder} is not the result of an experiment: {give}.")
     key = find_again(folder, about, experiment_file)
     experiment = find_experiment(key)
     check_axes(key, experiment, [c for c in results.measured.coords if results.measured[c].dims == ("run",)])
@@ -62,7 +61,7 @@ def write_report(
 
     The folder counts as finished when the last file is there. If this is stopped before, `judge` finishes it.
     """
-    about = about | describe_experiment(experiment, scale.name) | {"scale": scale.label, "grid": scale.name}
+    about = about | describe_experiment(experiment) | {"scale": scale.label, "grid": scale.name}
     verdicts = judge(experiment.claims, results)
     if scale.name != "full" or not scale.is_whole:  # notes explain the recorded runs, no others
         verdicts = tuple(replace(v, note="") for v in verdicts)
@@ -79,6 +78,24 @@ def write_report(
     write_bytes(folder / "index.html", page(read_page_data(folder)).encode())
     seal(folder)
     return verdicts
+
+
+def describe_experiment(experiment: Experiment) -> dict:
+    """Caption and notes from the docstring of its file, and whether it trains."""
+    first, _, rest = _docstring(experiment).partition("\n\n")
+    return {
+        "caption": " ".join(first.split()),
+        "notes": rest.strip(),
+        "trains": experiment.setting is not None,
+    }
+
+
+def _docstring(experiment) -> str:
+    """Of the module that holds the experiment, be it ours or a file of the user's own."""
+    for module in list(sys.modules.values()):
+        if getattr(module, "__dict__", {}).get("experiment") is experiment:
+            return cleandoc(module.__doc__ or "")
+    return ""
 
 
 def write_contents(out):

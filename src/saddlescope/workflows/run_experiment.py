@@ -4,19 +4,19 @@ The folder keeps every run, in the format of a sweep (see sweeps/folder.py). A r
 again: more seeds train only the new ones, and the same command twice trains nothing the second time.
 """
 
+import shlex
 import time
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from saddlescope.claims import Verdict
-from saddlescope.errors import require
+from saddlescope.errors import number_of, require
 from saddlescope.experiment import Experiment
 from saddlescope.storage.result_folder import VERDICTS, folder_of, is_sealed, load_verdicts, make_folder
 from saddlescope.sweeps.folder import Folder, is_prediction
-from saddlescope.workflows.describe import describe_run
-from saddlescope.workflows.find import own_file
+from saddlescope.workflows.find import Scale, own_file
 from saddlescope.workflows.judge import cpu_seconds, movies, write_report
-from saddlescope.workflows.scale import Scale
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,11 @@ class Outcome:
         old = self.runs - self.new_runs
         if old <= 0:
             return ""
+        if self.new_runs == 0 and self.runs == 1:
+            return "nothing was trained: the run was in the folder; `--again` does it again"
         if self.new_runs == 0:
             return f"nothing was trained: all {self.runs} runs were in the folder; `--again` does them again"
-        new = f"{self.new_runs} new run{'s' * (self.new_runs > 1)}"
-        return f"{new}; {old} {'was' if old == 1 else 'were'} in the folder before"
+        return f"{number_of(self.new_runs, 'new run')}; {old} {'was' if old == 1 else 'were'} in the folder before"
 
 
 def run_experiment(
@@ -113,7 +114,7 @@ def _refuse_fewer(folder, runs):
     there = load_verdicts(folder / VERDICTS)[1]["runs"]
     require(
         runs >= there,
-        f"{folder} holds a finished result of {there} runs, and this would be one of {runs}: give another "
+        f"{folder} holds a finished result of {number_of(there, 'run')}, and this would be one of {runs}: give another "
         "`--out`, or `--replace` to overwrite it.",
     )
 
@@ -122,3 +123,24 @@ def _forget_runs(place: Folder, experiment: Experiment, scale: Scale):
     """Delete the runs of this grid, and all predictions; other runs of the folder stay."""
     for name in {*experiment.plan(scale.axes).names, *filter(is_prediction, place.names())}:
         place.forget(name)
+
+
+# ---- What made it ----
+
+
+def describe_run(key: str, scale: str, axes) -> dict:
+    """The command that makes a result, and the time in UTC."""
+    words = ["saddlescope", "run", key, *["--quick"] * (scale == "quick")]
+    for name, values in axes.items():
+        words += ["--axis", f"{name}={','.join(map(_written, values))}"]
+    return {"command": shlex.join(words), "date": now()}
+
+
+def now() -> str:
+    """The time in UTC, as results store it."""
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _written(value) -> str:
+    """As `--axis` reads it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

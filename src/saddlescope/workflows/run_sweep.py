@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from saddlescope.errors import InvalidInput, reason_of, require
+from saddlescope.errors import InvalidInput, number_of, reason_of, require
 from saddlescope.report.sweep_folder import SHOWN
 from saddlescope.storage.result_folder import folder_of, make_folder
 from saddlescope.sweeps import Folder, Plan, TrainJob
@@ -14,8 +14,7 @@ from saddlescope.sweeps.running import check_axes, check_storable, processes
 from saddlescope.sweeps.scheduler import Scheduler, Tally
 from saddlescope.training.running import RunUnderWay
 from saddlescope.workflows.find import check_axes as check_axis_names
-from saddlescope.workflows.find import find_experiment, one_key
-from saddlescope.workflows.scale import choose_scale
+from saddlescope.workflows.find import choose_scale, find_experiment, one_key
 from saddlescope.workflows.sweep_file import is_sweep_file, read_sweep, sweep_name
 
 
@@ -82,7 +81,7 @@ def describe_end(tally: Tally, folder, retry: str) -> str:
         "failed": len(tally.failed),
         "missing": tally.missing,
     }
-    parts = [f"{tally.already + tally.done + tally.elsewhere} of {tally.asked} runs done"]
+    parts = [f"{tally.already + tally.done + tally.elsewhere} of {number_of(tally.asked, 'run')} done"]
     parts += [f"{count} {what}" for what, count in counts.items() if count]
     parts += [f"{duration(tally.cpu_seconds)} of CPU time"] if tally.cpu_seconds > 1 else []
     lines = [", ".join(parts)]

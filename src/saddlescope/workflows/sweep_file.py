@@ -21,7 +21,7 @@
     after_cut = 10
 
 `[[points]]` lists points one by one instead. A table `[setting]` writes a setting out, with the names of our classes;
-its axes are paths into it, such as "optimiser.lr". A file names parts of ours, or parts of the user's own that were
+its axes are paths into it, such as "optimiser.lr". A file names our parts, or the user's own that were
 imported before it is read; it never imports or executes anything itself.
 """
 

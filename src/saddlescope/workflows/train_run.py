@@ -35,13 +35,13 @@ from saddlescope.sweeps import Plan, TrainJob
 from saddlescope.sweeps.analysed import AnalysedJob
 from saddlescope.sweeps.axes import format_point
 from saddlescope.training import SaveAt, log_spaced, log_spaced_epochs, train
-from saddlescope.workflows.describe import now
 from saddlescope.workflows.find import check_axes, find_experiment, one_key, paper_packages
 from saddlescope.workflows.judge import write_contents, write_tables
+from saddlescope.workflows.run_experiment import now
 from saddlescope.workflows.sweep_file import is_sweep_file, read_sweep, sweep_name
 
 CHECKPOINT = "checkpoint.npz"
-SAVED = 40  # instants at which a run is observed where nothing else is said
+SAVED = 40  # instants at which a run is observed unless the user says otherwise
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ compiled: set[str] = set()
 
 
 def _compile_kernel(precision):
-    """Compile or load from the cache on disk, before a run is timed. What takes long is said."""
+    """Compile or load from the cache on disk, before a run is timed. A message appears if it takes long."""
     if precision in compiled:
         return
     notice = threading.Timer(1.0, lambda: print(MESSAGE.format(precision), file=sys.stderr, flush=True))

@@ -13,7 +13,7 @@ from saddlescope.engines.fused.view import I64, address
 
 
 def register_bytes():
-    """Of the processor that numba compiles for. Only speed depends on it: LLVM splits what is too wide."""
+    """The vector width of the processor that numba compiles for. Only speed depends on it."""
     features = config.CPU_FEATURES or ("" if config.CPU_NAME else binding.get_host_cpu_features().flatten())
     return 64 if "+avx512f" in features or "avx512" in (config.CPU_NAME or "") else 32
 

@@ -1,6 +1,8 @@
-"""The nets of Fig. 2, for tasks whose three singular values follow a power law s_n ∝ n^{-κ}, Σ s_n = 1.
+"""The nets of Fig. 2, for tasks whose three singular values follow a power law s_n ∝ n^{-κ}, Σ s_n
+= 1.
 
-Linear: white inputs, W* = diag(s). Attention: x ~ N(0, diag(√s)), so that Σ_yZ has the positive singular values s.
+Linear: white inputs, W* = diag(s). Attention: x ~ N(0, diag(√s)), so that Σ_yZ has the positive
+singular values s.
 """
 
 import matplotlib.pyplot as plt

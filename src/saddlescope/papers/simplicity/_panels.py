@@ -1,8 +1,9 @@
 """The nets and data of Fig. 1, panel by panel (App. I), with what the paper leaves open.
 
-B: W* = I, or diag(1, ½). B, C and G are trained on the population's moments, F on a draw of P = 8192, as in the paper.
-(On a draw G's target is not quite round, and its plateau drifts along a valley of nearly equal solutions.) F has a 1/N,
-which the paper's Eq. 69 lacks and without which its learning rate is unstable.
+B: W* = I, or diag(1, ½). B, C and G are trained on the population's moments, F on a draw of P =
+8192, as in the paper. (On a draw G's target is not quite round, and its plateau drifts along a
+valley of nearly equal solutions.) F has a 1/N, which the paper's Eq. 69 lacks and without which its
+learning rate is unstable.
 """
 
 import numpy as np

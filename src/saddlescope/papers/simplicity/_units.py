@@ -1,4 +1,6 @@
-"""Every kind of unit that the paper names, with inputs and outputs it can read and give; and a figure over all."""
+"""Every kind of unit that the paper names, with inputs and outputs it can read and give; and a
+figure over all.
+"""
 
 from collections import defaultdict
 from functools import cache
@@ -78,7 +80,9 @@ def controls_fail(value, limit):
 
 
 def kinds_figure(results, titles, value, limits, label):
-    """A panel a kind of relation: `value` of every run by the kind of unit, controls apart, with both limits."""
+    """One panel per kind of relation: `value` of every run by the kind of unit, controls apart,
+    with both limits.
+    """
     figure, axes = plt.subplots(1, len(titles), figsize=(12, 4), sharey=True)
     for ax, (kind, title) in zip(axes, titles.items(), strict=True):
         part = results.select(kind=kind).measured

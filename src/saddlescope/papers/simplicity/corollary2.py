@@ -1,8 +1,10 @@
-"""Simplicity paper, Corollary 2 and F.4: units embedded in several layers at once, and which points lie on manifolds.
+"""Simplicity paper, Corollary 2 and F.4: units embedded in several layers at once, and which points
+lie on manifolds.
 
-A net of two layers of two units, at a fixed point of data made for it; then both layers widened to four units, each in
-one of the four ways. Copies and silent units (tanh), rays (ReLU), spans (linear). F.4: with the factors it names, an
-embedded fixed point lies on the invariant manifold of its kind; with others it does not.
+A net of two layers of two units, at a fixed point of data made for it; then both layers widened to
+four units, each in one of the four ways. Copies and silent units (tanh), rays (ReLU), spans
+(linear). F.4: with the factors it names, an embedded fixed point lies on the invariant manifold of
+its kind; with others it does not.
 """
 
 import jax
@@ -89,7 +91,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Units embedded in several layers at once",
+    title="Widening several layers at once keeps a fixed point",
     source="Corollary 2, F.4",
     measure=measure,
     full=dict(kind=WAYS, seed=range(10)),

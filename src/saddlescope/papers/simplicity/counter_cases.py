@@ -1,8 +1,9 @@
-"""Simplicity paper, Section 7 and App. A.1: nets that one unit suffices for have no saddle on the way.
+"""Simplicity paper, Section 7 and App. A.1: nets that one unit suffices for have no saddle on the
+way.
 
-Linear nets with a scalar output or a scalar input, and linear attention with key and query merged: each has full
-expressivity with one unit, so that it drops once, from zero. Beside them the nets with two outputs and with separate
-key and query, which drop twice.
+Linear nets with a scalar output or a scalar input, and linear attention with key and query merged:
+each has full expressivity with one unit, so that it drops once, from zero. Beside them the nets
+with two outputs and with separate key and query, which drop twice.
 """
 
 import matplotlib.pyplot as plt
@@ -60,7 +61,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Where one unit suffices there is no saddle on the way",
+    title="Nets for which one unit is enough drop only once",
     source="Section 7, App. A.1",
     setting=setting,
     full=dict(case=CASES, seed=range(5), samples=(8192,)),

@@ -1,9 +1,11 @@
-"""Simplicity paper, Eq. 15 and 16 and the conjecture for degree p: the largest start grows away.
+"""Simplicity paper, Eq. 15 and 16 and the conjecture for degree p: the largest initial unit
+dominates.
 
-Closed form of v̇ = v^p: v(t) = (v(0)^{1-p} - (p - 1) t)^{-1/(p-1)}, against a solver. When the largest of ten reaches
-one, how large is the second? For p = 1 all keep their ratio. That the second grows less for a higher p is algebra here.
-The paper's conjecture is about nets whose units are of degree p: linear, quadratic and cubic nets of ten units from the
-same draw, on a teacher of two units like theirs; at the first drop, by which factor has the second largest unit grown?
+Closed form of v̇ = v^p: v(t) = (v(0)^{1-p} - (p - 1) t)^{-1/(p-1)}, against a solver. When the
+largest of ten reaches one, how large is the second? For p = 1 all keep their ratio. That the second
+grows less for a higher p is algebra here. The paper's conjecture is about nets whose units are of
+degree p: linear, quadratic and cubic nets of ten units from the same draw, on a teacher of two
+units like theirs; at the first drop, by which factor has the second largest unit grown?
 """
 
 import matplotlib.pyplot as plt
@@ -149,7 +151,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="The largest start grows away from the rest",
+    title="Growth of v̇ = v^p: the largest initial unit dominates",
     source="Eq. 15, 16; Section 5.2",
     setting=setting,
     full=dict(p=(1, 2, 3, 4), seed=range(50)),
@@ -162,8 +164,9 @@ experiment = Experiment(
     claims=(
         Claim("v̇ = v^p has the closed form of Eq. 15 and its siblings.", "S22 · Eq. 15", closed_form),
         Claim("For p = 2 the others are still small when the largest is one.", "S22 · Eq. 16", stays_small, {"p": 2}),
-        Claim("So they are for p = 3 and 4.", "ours", stays_small, {"p": (3, 4)}),
-        Claim("Control: for p = 1 the second keeps up.", "ours", keeps_up, {"p": 1}),
+        Claim("For p = 3 and 4 the others are still small when the largest is one.",
+              "ours", stays_small, {"p": (3, 4)}),
+        Claim("Control: for p = 1 the second unit keeps up with the largest.", "ours", keeps_up, {"p": 1}),
         Claim("Control: of linear units the second has grown more than of quadratic ones.", "ours", stronger(1, 2)),
         Claim("Conjecture: in nets the separation is stronger for cubic units than for quadratic ones.",
               "S23 · Section 5.2", stronger(2, 3)),

@@ -1,10 +1,11 @@
-"""A prediction of ours: how fast a plateau is left, from its saddle alone.
+"""Our own prediction: how fast a plateau is left, from its saddle alone.
 
-Linear units: at the embedded fixed point nearest to the plateau the Hessian has a lowest eigenvalue λ, by which the
-distance from the manifold of one unit grows by 1 - lr λ a step. ReLU has no Hessian where units are silent: there it is
-the largest growth of one silent unit in the residual. Measured: the slope of the logarithm of the distance from that
-manifold, from where the plateau is flattest to its end. For units of order two and more λ is zero: a degenerate saddle,
-which second order cannot time.
+Linear units: at the embedded fixed point nearest to the plateau the Hessian has a lowest eigenvalue
+λ, by which the distance from the manifold of one unit grows by 1 - lr λ per step. ReLU has no
+Hessian where units are silent: there it is the largest growth of one silent unit in the residual.
+Measured: the slope of the logarithm of the distance from that manifold, from where the plateau is
+flattest to its end. For units of order two and more λ is zero: a degenerate saddle, which second
+order cannot time.
 """
 
 import matplotlib.pyplot as plt
@@ -54,7 +55,7 @@ def rates_agree(within):
         good = int(np.sum(gap < within))
         parts = {p: results.select(panel=p) for p in results.values("panel")}
         by = "; ".join(f"{p}: {median_rates(part)}" for p, part in parts.items())
-        text = f"{share_text(good, len(gap))} to {within:.0%}; rates a step, measured and said, {by}"
+        text = f"{share_text(good, len(gap))} to {within:.0%}; rates per step, measured and predicted, {by}"
         return holds_in_share(good, len(gap), text, groups=groups_by(results, "panel", gap < within))
 
     return check
@@ -82,14 +83,14 @@ def draw(results):
     ends = np.array(ax.get_xlim())
     ax.plot(ends, ends, color="0.5", ls="--", lw=0.8, label="theory: equal, and 3 % off")
     ax.fill_between(ends, 0.97 * ends, 1.03 * ends, color="0.9", zorder=0)
-    ax.set(xlabel="predicted", ylabel="growth a step on the plateau", title="rate of escape")
+    ax.set(xlabel="predicted", ylabel="growth per step on the plateau", title="rate of escape")
     ax.legend(fontsize=6)
     return figure
 
 
 experiment = Experiment(
-    title="The saddle gives the rate of escape",
-    source="a prediction of ours, on Section 5",
+    title="Rate of escape from a plateau, predicted from its saddle",
+    source="our own prediction, on Section 5",
     setting=setting,
     full=dict(panel=NAMES, seed=range(5)),
     quick=dict(panel=("B", "D"), seed=range(1)),
@@ -103,7 +104,8 @@ experiment = Experiment(
               rates_agree(0.03), {"panel": LINEAR},
               note="With W* = diag(1, ½) it rises while the first mode settles and falls once the second is large, and "
               "is about 3 % short."),
-        Claim("ReLU units: it is left at the largest rate of one silent unit, to 3 %.", "ours", rates_agree(0.03),
+        Claim("ReLU units: a plateau is left at the largest growth rate of one silent unit, to 3 %.",
+              "ours", rates_agree(0.03),
               {"panel": RELU}),
         Claim("Units of order two: the saddle is degenerate, and second order cannot tell.", "ours", degenerate,
               {"panel": FLAT}),

@@ -1,8 +1,10 @@
-"""Simplicity paper, Fig. 1 B–G: six architectures learn a solution of one unit, wait, and learn one of two.
+"""Simplicity paper, Fig. 1 B–G: six architectures learn a solution of one unit, wait, and learn one
+of two.
 
-Loss, and first-layer weights on the plateau and at the end (of heads the first two entries of the key). B, C and G are
-trained on the population, where the paper draws P = 8192 samples, which D and E do not need; F on such a draw. Levels:
-the best net of one unit, on what the net is trained on. `--movie` makes the paper's video: loss and weights over time.
+Loss, and first-layer weights on the plateau and at the end (of heads the first two entries of the
+key). B, C and G are trained on the population, where the paper draws P = 8192 samples, which D and
+E do not need; F on such a draw. Levels: the best net of one unit, on what the net is trained on.
+`--movie` makes the paper's video: loss and weights over time.
 """
 
 from saddlescope.checks import drops, plateau_levels, widths
@@ -15,7 +17,8 @@ from saddlescope.theory import LinearLevels, NarrowLevels, OrthogonalPoints
 from saddlescope.training import every
 
 width = EffectiveWidth(RULES["B"])  # of the same name, whatever the rule
-TRIES = {"C": 5, "E": 40, "F": 6, "G": 12}  # minima sought: all of C's and F's starts find the least, 3 of 20 of E's
+# Searches for a minimum: all starts of C and F find the least one, 3 of 20 starts of E do.
+TRIES = {"C": 5, "E": 40, "F": 6, "G": 12}
 SHORT = ("F", "G")  # plateaus of a few dozen steps in thousands: read often
 
 
@@ -56,7 +59,7 @@ HEADS = (
     "and at the end two heads may share a direction, or a small one be left over."
 )
 experiment = Experiment(
-    title="One unit, then two, in six architectures",
+    title="Six architectures first learn a solution of one unit, then one of two",
     source="Fig. 1 B–G",
     setting=setting,
     full=dict(panel=NAMES, seed=range(20)),

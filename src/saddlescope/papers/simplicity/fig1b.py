@@ -1,7 +1,9 @@
-"""Simplicity paper, Fig. 1B: a two-layer linear network learns one direction, waits, learns the next.
+"""Simplicity paper, Fig. 1B: a two-layer linear network learns one direction, waits, learns the
+next.
 
-W* is not given in the paper: we take W* = I, where modes learn independently, and diag(1, ½), where they do not.
-Each on the population and on a draw of P = 8192, whose plateaus lie at the levels of its own moments.
+W* is not given in the paper: we take W* = I, where modes learn independently, and diag(1, ½), where
+they do not. Each on the population and on a draw of P = 8192, whose plateaus lie at the levels of
+its own moments.
 """
 
 import matplotlib.pyplot as plt
@@ -71,7 +73,7 @@ def draw(results):
 
 COMMUTE = {"target": "identity", "data": "population"}
 experiment = Experiment(
-    title="Two directions, two drops",
+    title="A linear net learns one direction, waits, then learns the next",
     source="Fig. 1B",
     setting=setting,
     full=dict(target=TARGETS, data=("population", "draw"), seed=range(20)),

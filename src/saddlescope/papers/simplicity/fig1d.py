@@ -1,4 +1,6 @@
-"""Simplicity paper, Fig. 1D: a two-layer ReLU network learns two orthogonal points one after the other."""
+"""Simplicity paper, Fig. 1D: a two-layer ReLU network learns two orthogonal points one after the
+other.
+"""
 
 import matplotlib.pyplot as plt
 
@@ -37,7 +39,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Two points, two rays, two drops",
+    title="A ReLU net learns two data points one after the other",
     source="Fig. 1D",
     setting=setting,
     full=dict(seed=range(20)),

@@ -1,9 +1,11 @@
-"""Simplicity paper, Fig. 2A: more units hardly change a linear net's curve, but shorten the plateaus of attention.
+"""Simplicity paper, Fig. 2A: more units hardly change a linear net's curve, but shorten the
+plateaus of attention.
 
-κ = 1; beside the two nets of the figure the quadratic net of Fig. 1G, of which App. I says the same as of attention.
-"Hardly" has a number: every drop of mode k comes ln(H) / (4 lr s_k) steps earlier, since its start is a sum over H
-units (ours). From H = 3 to 1000 that shortens the wait from the first to the last drop as well, by about a third.
-Narrow nets show more: mode k grows only where modes 1 to k - 1 do not, in H - k + 1 directions of the units' space.
+κ = 1; beside the two nets of the figure the quadratic net of Fig. 1G, of which App. I says the same
+as of attention. "Hardly" has a number: every drop of mode k comes ln(H) / (4 lr s_k) steps earlier,
+since its start is a sum over H units (ours). From H = 3 to 1000 that shortens the wait from the
+first to the last drop as well, by about a third. Narrow nets show more: mode k grows only where
+modes 1 to k - 1 do not, in H - k + 1 directions of the units' space.
 """
 
 import matplotlib.pyplot as plt
@@ -80,7 +82,7 @@ def shift(name):
         said = np.array([next(part.runs()).predicted[name].values for part in parts])
         slopes = (np.polyfit(np.log(widths), y, 1)[0] for y in (steps, said))
         pairs = list(zip(*slopes, strict=True))
-        text = "; ".join(f"drop {k}: {a:.1f} a unit of ln H, said {b:.1f}" for k, (a, b) in enumerate(pairs, 1))
+        text = "; ".join(f"drop {k}: {a:.1f} per unit of ln H, predicted {b:.1f}" for k, (a, b) in enumerate(pairs, 1))
         return CheckResult(all(abs(a / b - 1) < 0.1 for a, b in pairs), text)
 
     return check
@@ -96,7 +98,7 @@ def draw(results):
 
 LINEAR, ATTENTION = {"net": "linear"}, {"net": "attention"}
 experiment = Experiment(
-    title="More units: little in linear nets, shorter plateaus in attention",
+    title="Effect of width on the plateaus of linear nets, attention and quadratic nets",
     source="Fig. 2A",
     setting=setting,
     full=dict(

@@ -1,7 +1,8 @@
-"""Simplicity paper, Fig. 2B: singular values closer together shorten the plateaus; equal ones leave attention some.
+"""Simplicity paper, Fig. 2B: singular values closer together shorten the plateaus; equal ones leave
+attention some.
 
-Power-law exponent κ from 2 to 0. A linear net with equal values learns all of its modes in one drop; the heads of
-attention still take turns, since their initial weights differ.
+Power-law exponent κ from 2 to 0. A linear net with equal values learns all of its modes in one
+drop; the heads of attention still take turns, since their initial weights differ.
 """
 
 import matplotlib.pyplot as plt
@@ -60,7 +61,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Singular values closer together shorten the plateaus",
+    title="Singular values that are closer together shorten the plateaus",
     source="Fig. 2B",
     setting=setting,
     full=dict(net=("linear", "attention"), kappa=KAPPAS, seed=range(10), samples=(8192,)),
@@ -73,7 +74,7 @@ experiment = Experiment(
         Claim("A smaller exponent shortens the plateaus of a linear net.", "S29 · Fig. 2B", shorter, {"net": "linear"}),
         Claim("Equal singular values leave a linear net one drop.", "S29 · Fig. 2B", drops(1),
               {"net": "linear", "kappa": 0.0}),
-        Claim("It leads from effective width 0 to 3 at once.", "S29 · Section 6", widths(rank, (3,)),
+        Claim("That one drop leads from effective width 0 to 3.", "S29 · Section 6", widths(rank, (3,)),
               {"net": "linear", "kappa": 0.0}),
         Claim("A smaller exponent shortens the plateaus of attention.", "S30 · Fig. 2B", shorter, {"net": "attention"}),
         Claim("Equal singular values do not take away the plateaus of attention.", "S30 · Fig. 2B", plateaus_left,

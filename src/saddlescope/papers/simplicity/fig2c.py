@@ -1,9 +1,11 @@
-"""Simplicity paper, Fig. 2C: large weights of low rank start near an invariant manifold, not near a saddle.
+"""Simplicity paper, Fig. 2C: large weights of low rank start near an invariant manifold, not near a
+saddle.
 
-κ = 1, H = 100. The initial weights are Θ = C W of rank r, with noise of 1e-6. The paper gives no size: the entries of W
-have deviation 0.7, and, added once those had been seen, 1/3, with which Θ is about as large as the solution's. With
-r = 0 there is a plateau first; with r = 1, 2 the loss falls at once to a plateau, exponentially, and drops 3 - r times
-after; with r = 3 it only falls, and the weights end with rank three all the same.
+κ = 1, H = 100. The initial weights are Θ = C W of rank r, with noise of 1e-6. The paper gives no
+size: the entries of W have deviation 0.7, and, added once those had been seen, 1/3, with which Θ is
+about as large as the solution's. With r = 0 there is a plateau first; with r = 1, 2 the loss falls
+at once to a plateau, exponentially, and drops 3 - r times after; with r = 3 it only falls, and the
+weights end with rank three all the same.
 """
 
 import matplotlib.pyplot as plt
@@ -130,7 +132,7 @@ def claims_of(spread):
 
 
 experiment = Experiment(
-    title="Near a manifold, away from saddles",
+    title="Loss curves from large initial weights of low rank",
     source="Fig. 2C",
     setting=setting,
     full=dict(spread=SPREADS, rank=range(4), seed=range(10)),

@@ -1,4 +1,5 @@
-"""Simplicity paper, Fig. 2D: larger initial weights shorten the plateaus; the rank still grows one by one.
+"""Simplicity paper, Fig. 2D: larger initial weights shorten the plateaus; the rank still grows one
+by one.
 
 κ = 1, H = 100, isotropic weights of scale ε from 1e-6 to 0.1.
 """

@@ -111,7 +111,7 @@ def ordered_by(values):
 
 
 def together(run):
-    """Both singular values grow within a quarter of the way between the two drops of theirs."""
+    """Both singular values grow within a quarter of the way between their two drops."""
     near = abs(float(run.last_drop - run.first_drop)) / 4
     gaps = abs(float(run["first"] - run.first_drop)), abs(float(run.second - run.last_drop))
     return int(run.drops) >= 2 and max(gaps) < near
@@ -153,7 +153,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Two kinds of digits, one direction after the other",
+    title="Pairs of MNIST digits: loss drops and singular values of the first layer",
     source="Fig. 3",
     setting=setting,
     observe=(LossOnFirst(1000), TopSingularValues(3)),
@@ -172,11 +172,12 @@ experiment = Experiment(
               in_most_runs(together, say_drops)),
         Claim("In linear nets the third singular value stays near zero.", "S42 · Fig. 3",
               in_most_runs(third_small, say_thirds), {"net": "linear"}),
-        Claim("So it does in ReLU nets.", "S42 · Fig. 3", in_most_runs(third_small, say_thirds), {"net": "relu"},
+        Claim("In ReLU nets the third singular value stays near zero.",
+              "S42 · Fig. 3", in_most_runs(third_small, say_thirds), {"net": "relu"},
               note="A third direction grows after the second drop, in every run."),
         Claim("The plateaus' lengths are in the order of Table 1's second values.", "S55 · B.1",
               ordered_by({p: second for p, (_, second) in PUBLISHED.items()}),
               note="0/8 is out of place, whose value of 5.21 we do not find; the other three are in order."),
-        Claim("They are in the order of s₂(Σ_yx).", "ours", ordered_by(S2)),
+        Claim("The plateaus' lengths are in the order of s₂(Σ_yx).", "ours", ordered_by(S2)),
     ),
 )  # fmt: skip

@@ -1,9 +1,11 @@
-"""Simplicity paper, Fig. 4 B–H: two-layer nets with other activations, by the order of their first Taylor term.
+"""Simplicity paper, Fig. 4 B–H: two-layer nets with other activations, by the order of their first
+Taylor term.
 
-Teacher φ(x₁) + φ(b x₂), b = 2 (B–F) or 1 (G, H). Order 0: sigmoid. Order 1: sin, tanh, whose weights become rank one
-early; what follows is not said to be a saddle. Orders 2 and 3: 1 - cos z, z tanh z, z³, z² tanh z, of which one unit
-grows after the other. E and H are not named in the paper's text: ours. At its learning rate of 0.02 the cubic net
-diverges; here 0.005. Panel A, softmax attention, is `simplicity.fig4a`.
+Teacher φ(x₁) + φ(b x₂), b = 2 (B–F) or 1 (G, H). Order 0: sigmoid. Order 1: sin, tanh, whose
+weights become rank one early; what follows is not said to be a saddle. Orders 2 and 3: 1 - cos z, z
+tanh z, z³, z² tanh z, of which one unit grows after the other. E and H are not named in the paper's
+text: ours. At its learning rate of 0.02 the cubic net diverges; here 0.005. Panel A, softmax
+attention, is `simplicity.fig4a`.
 """
 
 import numpy as np
@@ -129,7 +131,7 @@ def only(*panels):
 
 
 experiment = Experiment(
-    title="Other activations, by their order at zero",
+    title="Learning curves of seven activations, by the order of their first Taylor term",
     source="Fig. 4 B–H",
     setting=setting,
     full=dict(panel=NAMES, seed=range(5), samples=(8192,), faster=(False,)),

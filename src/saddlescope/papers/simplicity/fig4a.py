@@ -1,8 +1,9 @@
 """Simplicity paper, Fig. 4A: softmax attention on in-context regression, scaled down.
 
-The task and heads of Fig. 1F with a softmax over the tokens; 8 heads, 16 pairs, 512 samples. φ(X; 0) is the mean token,
-of order zero, but it does not correlate with the target: what grows first is of second order in u, as in linear
-attention. From the paper's N(0, 1e-12) that takes some 1e7 steps; here ε = 0.02.
+The task and heads of Fig. 1F with a softmax over the tokens; 8 heads, 16 pairs, 512 samples. φ(X;
+0) is the mean token, of order zero, but it does not correlate with the target: what grows first is
+of second order in u, as in linear attention. From the paper's N(0, 1e-12) that takes some 1e7
+steps; here ε = 0.02.
 """
 
 import matplotlib.pyplot as plt
@@ -47,7 +48,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Softmax attention, scaled down",
+    title="Softmax attention waits on a plateau and then drops (scaled down)",
     source="Fig. 4A",
     setting=setting,
     full=dict(seed=range(5), samples=(512,), steps=(20_000,)),

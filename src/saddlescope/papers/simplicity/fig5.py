@@ -1,12 +1,15 @@
-"""Simplicity paper, Fig. 5: deep nets visit a saddle of one effective unit as well, and the first layer shows it.
+"""Simplicity paper, Fig. 5: deep nets visit a saddle of one effective unit as well, and the first
+layer shows it.
 
-A: three linear layers. B: a convolution, then linear layers. C: three ReLU layers. D: a ReLU convolution, then a ReLU
-layer. E: a linear transformer. F: a quadratic layer, then a linear one. Data as in Fig. 1; B, D and F have the scalar
-output split in two: by tap of the kernel (B, D) and by unit of the teacher (F). E has residual connections around both
-parts, without which nothing is learned, and with which its dense layers stay idle: it does what Fig. 1F does. D starts
-at 0.001, where the others do at 0.005. A, B and F are trained on the population. Theory speaks of small weights, and
-what one sees at these scales has a rest of the initial draw in it: a control of ours starts five times smaller.
-Levels dashed in the figure are those of nets with narrower layers, found by minimising their loss.
+A: three linear layers. B: a convolution, then linear layers. C: three ReLU layers. D: a ReLU
+convolution, then a ReLU layer. E: a linear transformer. F: a quadratic layer, then a linear one.
+Data as in Fig. 1; B, D and F have the scalar output split in two: by tap of the kernel (B, D) and
+by unit of the teacher (F). E has residual connections around both parts, without which nothing is
+learned, and with which its dense layers stay idle: it does what Fig. 1F does. D starts at 0.001,
+where the others do at 0.005. A, B and F are trained on the population. The theory assumes small
+weights. At these scales a rest of the initial draw is still visible: our own control starts from
+weights five times smaller. Levels dashed in the figure are those of nets with narrower layers,
+found by minimising their loss.
 """
 
 import numpy as np
@@ -155,7 +158,7 @@ CLOSER = {
     "F": "Nearer: one unit holds a median of 99.6 % on the plateau, but in some runs units still grow together.",
 }
 experiment = Experiment(
-    title="Deep nets: one effective unit, then two",
+    title="Deep nets: drops of the loss and effective units in the first layer",
     source="Fig. 5",
     setting=setting,
     full=dict(panel=NAMES, seed=range(20), samples=(SAMPLES,), smaller=(1, SMALLER)),

@@ -1,10 +1,11 @@
-"""Simplicity paper, Fig. 6: nets of four layers that skip more layers learn faster, as shallower nets do.
+"""Simplicity paper, Fig. 6: nets of four layers that skip more layers learn faster, as shallower
+nets do.
 
-Linear: the data of Fig. 1B, lr 0.01, ε = 0.005, H = 50. A skip of k layers adds the first layer's output k layers later
-(Eq. 18). Beside them plain nets of two and three layers: skipping two of four layers should be like two layers,
-skipping one like three. ReLU, which the paper does not define: σ(W h) + h₁ in place of W h + h₁, on the two points of
-Fig. 1D. At that scale a two-layer ReLU net has one drop only: its plateau has gone. Panel A of the figure is a drawing
-of the three nets.
+Linear: the data of Fig. 1B, lr 0.01, ε = 0.005, H = 50. A skip of k layers adds the first layer's
+output k layers later (Eq. 18). Beside them plain nets of two and three layers: skipping two of four
+layers should be like two layers, skipping one like three. ReLU, which the paper does not define:
+σ(W h) + h₁ in place of W h + h₁, on the two points of Fig. 1D. At that scale a two-layer ReLU net
+has one drop only: its plateau has gone. Panel A of the figure is a drawing of the three nets.
 """
 
 from itertools import pairwise
@@ -70,7 +71,7 @@ def faster(results):
 
 
 def in_order(found, nets):
-    """Of the nets that were run, each drops before the next, in every pair of seeds."""
+    """Among the nets that were run, each drops before the next, in every pair of seeds."""
     run = [net for net in nets if net in found]
     if len(run) < 2:
         return None
@@ -161,7 +162,7 @@ def draw(results):
 LINEAR, RELU = {"units": "linear"}, {"units": "relu"}
 ONE_GROWS = "Two skipped layers stay as they began. A single one grows with the others, to a third of the first layer."
 experiment = Experiment(
-    title="Nets that skip more layers learn faster",
+    title="Four-layer nets with longer skip connections learn faster",
     source="Fig. 6",
     setting=setting,
     full=dict(units=ACTIVATIONS, net=NETS, seed=range(5)),
@@ -188,7 +189,7 @@ experiment = Experiment(
               alike("skip two", "two layers"), RELU),
         Claim("In ReLU nets too the skipped layers stay near zero while the others escape.", "S40 · Fig. 6",
               skipped_stay_small(first_drop), RELU, note=ONE_GROWS),
-        Claim("In ReLU nets too they are still near zero when all is learned.", "S40 · Fig. 6",
+        Claim("In ReLU nets too the skipped layers are still near zero when all is learned.", "S40 · Fig. 6",
               skipped_stay_small(lambda m: m.saved_step.values[-1]), RELU, note=ONE_GROWS),
         Claim("All three ReLU nets go from saddle to saddle: two drops.", "S39 · Fig. 6", two_drops, RELU,
               note="Not the one that skips two: at this scale it has no middle plateau, nor have two layers."),

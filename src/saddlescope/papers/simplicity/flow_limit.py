@@ -42,7 +42,7 @@ def analyse(runs, settings, lr):
 
 
 def slopes(results):
-    """One slope a seed: gap ∝ lr^slope, by least squares in logarithms."""
+    """One slope per seed: gap ∝ lr^slope, by least squares in logarithms."""
     table = results.measured
     seeds = np.unique(table.seed.values)
     parts = [table.isel(run=np.flatnonzero(table.seed.values == s)) for s in seeds]
@@ -80,7 +80,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Descent tends to the flow, at first order",
+    title="Gap between gradient descent and gradient flow, by learning rate",
     source="Section 2",
     setting=setting,
     analyse=analyse,

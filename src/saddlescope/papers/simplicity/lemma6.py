@@ -1,9 +1,11 @@
-"""Simplicity paper, Lemma 6 and Remark 2: all fixed points of a linear net, and how many maps they have.
+"""Simplicity paper, Lemma 6 and Remark 2: all fixed points of a linear net, and how many maps they
+have.
 
-Random moments with three outputs and three or five inputs, eight units. Sufficient: weights built as Eq. 40 says have
-no gradient. Necessary: Newton's method from random starts finds fixed points; do all have a map and spans as Eq. 40
-says? With more inputs than outputs a silent unit (v = 0) may have any u that the residual does not see: there Eq. 40 is
-not necessary. Remark 2: of rank r there are (D over r) maps, by counting what was built and found.
+Random moments with three outputs and three or five inputs, eight units. Sufficient: weights built
+as Eq. 40 says have no gradient. Necessary: Newton's method from random starts finds fixed points;
+do all have a map and spans as Eq. 40 says? With more inputs than outputs a silent unit (v = 0) may
+have any u that the residual does not see: there Eq. 40 is not necessary. Remark 2: of rank r there
+are (D over r) maps, by counting what was built and found.
 """
 
 from math import comb
@@ -148,7 +150,7 @@ def draw(results):
 
 SQUARE = {"inputs": OUTPUTS}
 experiment = Experiment(
-    title="All fixed points of a linear net",
+    title="Fixed points of a linear net: the listed ones and those found by search",
     source="Lemma 6, Remark 2",
     measure=measure,
     full=dict(inputs=(3, 5), seed=range(10), starts=(STARTS,)),
@@ -156,12 +158,12 @@ experiment = Experiment(
     draw=draw,
     claims=(
         Claim("Weights as in Eq. 40 are fixed points, for every set of eigenvectors.", "S45 · Lemma 6", sufficient),
-        Claim("Every fixed point is so.", "S45 · Lemma 6", necessary,
+        Claim("Every fixed point has weights as in Eq. 40.", "S45 · Lemma 6", necessary,
               note="Not with more inputs than outputs: a silent unit's u may lie in what the residual does not see. "
               "All maps are those of Eq. 40."),
-        Claim("With as many inputs as outputs every fixed point is so.", "ours", necessary, SQUARE),
+        Claim("With as many inputs as outputs every fixed point has weights as in Eq. 40.", "ours", necessary, SQUARE),
         Claim("With more inputs than outputs Eq. 40 is not necessary.", "ours", not_necessary, {"inputs": 5}),
-        Claim("The loss there is ⟨‖y‖²⟩ less the eigenvalues of the set.", "S45 · Lemma 6", levels),
+        Claim("The loss at such a fixed point is ⟨‖y‖²⟩ less the eigenvalues of the set.", "S45 · Lemma 6", levels),
         Claim("There are (D over r) maps of rank r.", "S46 · Remark 2", counts, SQUARE),
     ),
 )  # fmt: skip

@@ -1,7 +1,9 @@
-"""A prediction of ours: modes are learned in the order of the singular values of Σ_yx, not of what they explain.
+"""Our own prediction: modes are learned in the order of the singular values of Σ_yx, not of what
+they explain.
 
-Diagonal teacher and covariance: mode k has variance λ_k and weight w_k, so that s_k = λ_k w_k and it explains λ_k w_k².
-Random pairs for which the two orders disagree; which mode is half learned first?
+Diagonal teacher and covariance: mode k has variance λ_k and weight w_k, so that s_k = λ_k w_k and
+it explains λ_k w_k². Random pairs for which the two orders disagree; which mode is half learned
+first?
 """
 
 import matplotlib.pyplot as plt
@@ -82,8 +84,8 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="The order of modes: by s, not by what they explain",
-    source="a prediction of ours, on Lemma 6",
+    title="Modes are learned by singular value, not by explained variance",
+    source="our own prediction, on Lemma 6",
     setting=setting,
     full=dict(seed=range(50)),
     quick=dict(seed=range(3)),

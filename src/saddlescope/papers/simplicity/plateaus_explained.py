@@ -1,8 +1,10 @@
-"""Predictions of ours: which saddle a plateau is, its level, and when it ends, for all plateaus of Fig. 1 and of tanh.
+"""Our own predictions: which saddle a plateau is, its level, and when it ends, for all plateaus of
+Fig. 1 and of tanh.
 
-From the weights on a plateau alone: the embedded fixed point nearest to them, how far it is, its loss, and the step at
-which growth in its residual gives the next drop (Theorem 4 for linear units, Proposition 5 for quadratic ones, third
-order for attention, φ itself for any other). Tanh is the control: its plateau is said not to be a saddle of one unit.
+From the weights on a plateau alone: the embedded fixed point nearest to them, how far it is, its
+loss, and the step at which growth in its residual gives the next drop (Theorem 4 for linear units,
+Proposition 5 for quadratic ones, third order for attention, φ itself for any other). Tanh is the
+control: by the paper its plateau is not a saddle of one unit.
 """
 
 import matplotlib.pyplot as plt
@@ -233,8 +235,8 @@ VISITED = (
     ("heads and quadratic units (F, G)", "Eq. 5", STEEP, SHORT),
 )  # fmt: skip
 experiment = Experiment(
-    title="Every plateau explained: which saddle, how near, until when",
-    source="Sections 3–5; predictions of ours",
+    title="Each plateau: its nearest saddle, its level and when it ends",
+    source="Sections 3–5; our own predictions",
     setting=setting,
     full=dict(panel=ALL, seed=range(10)),
     quick=dict(panel=("B", "G"), seed=range(1)),
@@ -248,19 +250,23 @@ experiment = Experiment(
         *(Claim(f"The fixed points visited by {units} are those of {equation}.", "S7 · Section 3",
                 in_most_runs(kind_as_said, distances, by="panel"), {"panel": panels}, note=note)
           for units, equation, panels, note in VISITED),
-        Claim("They are not those of Eq. 4.", "S60 · Remark 1", in_most_runs(not_equal_units, distances), PAPER),
+        Claim("The fixed points visited are not those of Eq. 4.",
+              "S60 · Remark 1", in_most_runs(not_equal_units, distances), PAPER),
         Claim("The embedded fixed points on the way are saddles.", "S6 · Section 3",
               in_most_runs(is_saddle, kinds_seen), PAPER),
         *(Claim(f"On the plateau the weights of {units} lie within a tenth of an embedded fixed point of one unit.",
                 "ours", in_most_runs(close, median_distances, by="panel"), {"panel": panels}, note=note)
           for units, _, panels, note in VISITED),
-        Claim("Control: on the plateau of a tanh net they do not.", "S24 · Section 5.2",
+        Claim("Control: on the plateau of a tanh net the weights lie near no embedded fixed "
+              "point of one unit.", "S24 · Section 5.2",
               in_most_runs(far, median_distances), {"panel": "tanh"}),
         Claim("Linear units: each drop comes when the linear system at the saddle before says, to 2 % of the wait.",
               "S18 · Eq. 12", times_within(0.02), {"panel": LINEAR},
               note="With W* = diag(1, ½) the second comes 2 to 3 % of the wait later: the first mode has not settled."),
-        Claim("ReLU units: each drop comes so, to 2 % of the wait.", "ours", times_within(0.02), {"panel": RELU}),
-        Claim("Quadratic units and attention: each drop comes so, to 5 % of the wait.", "ours", times_within(0.05),
+        Claim("ReLU units: each drop comes when growth at the saddle before says, to 2 % of the wait.",
+              "ours", times_within(0.02), {"panel": RELU}),
+        Claim("Quadratic units and attention: each drop comes when growth at the saddle "
+              "before says, to 5 % of the wait.", "ours", times_within(0.05),
               {"panel": STEEP},
               note="In six runs attention's second drop comes 5 to 13 % of a short wait later than said; on the "
               "shortest plateau of each kind the next unit is taken for one that has grown."),

@@ -1,10 +1,12 @@
-"""Simplicity paper, Proposition 5: in a quadratic net one unit grows without bound while the others stay small.
+"""Simplicity paper, Proposition 5: in a quadratic net one unit grows without bound while the others
+stay small.
 
-Random eigenvalues of Σ_yZ of both signs, as the proposition assumes, or of one sign, or all equal, as those of Fig. 1G
-are: a unit with -v > |a| then never explodes. Ten units of size ε, in the coordinates of Eq. 48, a = u / √2. The time
-t_∞ of each unit from the integral (sign flips included) against the equations solved by another's solver; what is
-conserved; and how large the other units are when the first reaches one, over ε: a slope of 1, between ε = 1e-6 and
-1e-8, since units that explode nearly together come apart only there.
+Random eigenvalues of Σ_yZ of both signs, as the proposition assumes, or of one sign, or all equal,
+as those of Fig. 1G are: a unit with -v > |a| then never explodes. Ten units of size ε, in the
+coordinates of Eq. 48, a = u / √2. The time t_∞ of each unit from the integral (sign flips included)
+against the equations solved by another's solver; what is conserved; and how large the other units
+are when the first reaches one, over ε: a slope of 1, between ε = 1e-6 and 1e-8, since units that
+explode nearly together come apart only there.
 """
 
 import matplotlib.pyplot as plt
@@ -159,7 +161,7 @@ def draw(results):
 
 BOTH = {"signs": "both"}
 experiment = Experiment(
-    title="One unit explodes, the others stay small",
+    title="Quadratic units: one unit blows up while the others stay small",
     source="Proposition 5",
     measure=measure,
     full=dict(dimension=(2, 3, 5), signs=("both", "one", "tied"), seed=range(10)),
@@ -171,7 +173,8 @@ experiment = Experiment(
         Claim("In two pieces where v turns, the integral holds for all.", "ours", times_agree),
         Claim("v² - Σ a² is conserved.", "S20 · Eq. 50", is_conserved),
         Claim("When one unit is of order one the others are of order ε.", "S19 · Proposition 5", others_small, BOTH),
-        Claim("So they are without the assumption: eigenvalues of one sign, or all equal.", "ours", others_small,
+        Claim("Without the assumption (eigenvalues of one sign, or all equal) the others "
+              "are of order ε as well.", "ours", others_small,
               {"signs": ("one", "tied")}),
         Claim("The unit with the largest initial weights grows first.", "S61 · Section 5.2", largest_first, BOTH,
               note="Where u points and the sign of v count as much as size does."),

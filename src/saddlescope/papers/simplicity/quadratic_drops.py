@@ -1,8 +1,9 @@
-"""A prediction of ours: both drops of a quadratic net from t_∞ of Proposition 5, an integral.
+"""Our own prediction: both drops of a quadratic net from t_∞ of Proposition 5, an integral.
 
-The net of Fig. 1G. First drop: the least t_∞ of the units as drawn, in the correlation Σ_yZ. Second: the least
-t_∞ of the others when the first has grown, in the correlation of what is left on the plateau. t_∞ is when a unit alone
-would be infinite in a correlation that stays as it is; the loss falls fastest a little later, since it does not.
+The net of Fig. 1G. First drop: the least t_∞ of the units as drawn, in the correlation Σ_yZ.
+Second: the least t_∞ of the others when the first has grown, in the correlation of what is left on
+the plateau. t_∞ is when a unit alone would be infinite in a correlation that stays as it is; the
+loss falls fastest a little later, since it does not.
 """
 
 import matplotlib.pyplot as plt
@@ -73,8 +74,8 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Drops of a quadratic net from an integral",
-    source="a prediction of ours, on Proposition 5",
+    title="Steps of both drops of a quadratic net, predicted from an integral",
+    source="our own prediction, on Proposition 5",
     setting=setting,
     full=dict(seed=range(20), scale=SCALES),
     quick=dict(seed=range(2), scale=(0.005,)),

@@ -124,7 +124,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="From saddle to saddle by breaking one constraint",
+    title="Breaking one constraint leads from a saddle to a fixed point of one more unit",
     source="Section 4",
     setting=setting,
     observe=(Parameters(),),
@@ -137,6 +137,6 @@ experiment = Experiment(
     draw=draw,
     claims=(
         Claim("The weights stay on the manifold of one unit more.", "S11 · Section 4", stays),
-        Claim("They converge to a fixed point on it, of a lower loss.", "S11 · Section 4", arrives),
+        Claim("The weights converge to a fixed point on that manifold, of a lower loss.", "S11 · Section 4", arrives),
     ),
 )

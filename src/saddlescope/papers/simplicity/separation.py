@@ -1,10 +1,12 @@
-"""Simplicity paper, Section 5, Section 7 and App. C: the order of φ predicts whether directions or units take turns.
+"""Simplicity paper, Section 5, Section 7 and App. C: the order of φ predicts whether directions or
+units take turns.
 
-Order one: all units grow along one direction after another. On the middle plateau the first layer has one direction (a
-rank of one, or one ray), spread over many units: more than a fifth of them share its weight, (Σ n²)² / Σ n⁴ over H.
-Order two and more: one unit grows after another, and fewer than one and a half units share the weight. Two-layer nets
-of Fig. 1 and deep nets of Fig. 5, the latter being the paper's conjecture. At the end all but the largest fifth of the
-units are cut from the two-layer nets: localised features should bear it.
+Order one: all units grow along one direction after another. On the middle plateau the first layer
+has one direction (a rank of one, or one ray), spread over many units: more than a fifth of them
+share its weight, (Σ n²)² / Σ n⁴ over H. Order two and more: one unit grows after another, and fewer
+than one and a half units share the weight. Two-layer nets of Fig. 1 and deep nets of Fig. 5, the
+latter being the paper's conjecture. At the end all but the largest fifth of the units are cut from
+the two-layer nets: localised features should survive it.
 """
 
 import matplotlib.pyplot as plt
@@ -133,11 +135,15 @@ VISITED = {
 }
 CUT = (
     ("Localised features (F, G) can be cut to a fifth of the units.", ("1F", "1G"), ""),
-    ("The distributed ones of linear nets (B, C) cannot.", ("1B", "1B diag", "1C"), ""),
-    ("Nor can those of ReLU nets (D, E).", ("1D", "1E"), "A ray may be held by few units: at times ten are enough."),
+    ("Distributed features of linear nets (B, C) cannot be cut to a fifth of the units.", ("1B", "1B diag", "1C"), ""),
+    (
+        "Distributed features of ReLU nets (D, E) cannot be cut to a fifth of the units.",
+        ("1D", "1E"),
+        "A ray may be held by few units: at times ten are enough.",
+    ),
 )
 experiment = Experiment(
-    title="Directions or units take turns, by the order of φ",
+    title="Whether directions or single units are learned in turn, by the order of φ",
     source="Section 5, Section 7, App. C",
     setting=setting,
     full=dict(panel=(*TWO, *DEEP), seed=range(10)),

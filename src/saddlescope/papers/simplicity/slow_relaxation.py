@@ -1,8 +1,9 @@
 """Lemma 6 and its limits: a plateau need not sit at the level of any fixed point.
 
-Linear, W* = diag(1, w), Σ_xx correlated: near the first saddle the map still relaxes, at a rate set by Σ_xx, while the
-next direction already grows. With ε = 1e-6 the escape waits long enough; from larger initial weights it does not, and
-the plateau, at last a shoulder only, lies in between. How far is it from the nearest level of Lemma 6?
+Linear, W* = diag(1, w), Σ_xx correlated: near the first saddle the map still relaxes, at a rate set
+by Σ_xx, while the next direction already grows. With ε = 1e-6 the escape waits long enough; from
+larger initial weights it does not, and the plateau, at last a shoulder only, lies in between. How
+far is it from the nearest level of Lemma 6?
 """
 
 import matplotlib.pyplot as plt
@@ -86,8 +87,8 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="A plateau that sits at no level of Lemma 6",
-    source="Lemma 6; ours",
+    title="A plateau whose loss is not that of any fixed point (Lemma 6)",
+    source="our own, on Lemma 6",
     setting=setting,
     full=dict(scale=SCALES, seed=range(10)),
     quick=dict(scale=(1e-8, 1e-3), seed=range(1)),

@@ -80,7 +80,7 @@ def first_drop_end(run):
 
 
 def rate(at, size, after=0.0):
-    """s of a growth by 1 + 2 lr s a step, after a step and until a tenth of the final size; NaN
+    """s of a growth by 1 + 2 lr s per step, after a step and until a tenth of the final size; NaN
     where there is none.
     """
     share = size / size[-1]
@@ -170,7 +170,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="What governs the plateaus on pairs of digits",
+    title="Singular values of MNIST digit pairs and growth rates on the plateaus",
     source="Table 1",
     setting=setting,
     observe=(TopSingularValues(), Parameters(("v",))),

@@ -1,10 +1,12 @@
-"""Simplicity paper, Theorem 1: a fixed point of a narrow net is one of a wider net, in four ways. Nothing is trained.
+"""Simplicity paper, Theorem 1: a fixed point of a narrow net is one of a wider net, in four ways.
+Nothing is trained.
 
-A random net of two units, and targets it cannot fit, chosen so that it is at a fixed point of its loss; then one unit
-more, (i) a copy, (ii) silent, (iii) proportional, with γ_u < 0 too, (iv) in the span, with random factors. Each way is
-said of units with certain properties, measured here from φ; where they are absent it is a control that must fail.
-Weights have deviation 2: near zero two sigmoid units nearly span the constants, which would hide that control.
-Gradients are relative to the sum of the absolute terms of theirs.
+A random net of two units, and targets it cannot fit, chosen so that it is at a fixed point of its
+loss; then one unit more, (i) a copy, (ii) silent, (iii) proportional, with γ_u < 0 too, (iv) in the
+span, with random factors. The theorem states each way for units with certain properties, measured
+here from φ; where they are absent it is a control that must fail. Weights have deviation 2: near
+zero two sigmoid units nearly span the constants, which would hide that control. Gradients are
+relative to the sum of their absolute terms.
 """
 
 from itertools import pairwise
@@ -78,7 +80,9 @@ def worst_of(rows):
 
 
 def works_for(results):
-    """Of which kinds of unit each way did keep map and fixed point, in every draw: each a part of the one before."""
+    """The kinds of unit for which each way keeps map and fixed point, in every draw: each a part of
+    the one before.
+    """
     part = results.measured
     rows = list(zip(part.kind.values.astype(str), part.unit.values.astype(str), worst_of(part), strict=True))
     failed = {k: {u for kind, u, gap in rows if kind == k and gap > EXACT} for k in KINDS}
@@ -96,7 +100,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="A narrow net's fixed point in a wider net",
+    title="Four ways to embed a narrow net's fixed point in a wider net",
     source="Theorem 1",
     measure=measure,
     full=dict(unit=UNITS, kind=KINDS, seed=range(20)),

@@ -126,7 +126,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Relations between units that descent preserves",
+    title="Relations between units that gradient descent preserves",
     source="Theorem 3",
     setting=setting,
     observe=(Parameters(),),

@@ -1,7 +1,8 @@
 """Low-rank networks learn high-frequency features on loss-landscape valleys.
 
-What the paper offers the laboratory by name: its protocol, for sweep files, and its runs, for `saddlescope train`.
-Everything heavy is imported when it is asked for, so that the command line can look here at once.
+What the paper offers the laboratory by name: its protocol, for sweep files, and its runs, for
+`saddlescope train`. Everything heavy is imported when it is asked for, so that the command line can
+look here at once.
 """
 
 import re

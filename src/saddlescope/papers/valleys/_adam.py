@@ -1,10 +1,12 @@
-"""Adam's spikes: Fig. 9 and 10 and App. D. Rank 10, batch 512, lr 1e-4 fixed; 20,000 or 10,000 epochs of its 300,000.
+"""Adam's spikes: Fig. 9 and 10 and App. D. Rank 10, batch 512, lr 1e-4 fixed; 20,000 or 10,000
+epochs of its 300,000.
 
-A spike is a stretch that lies √10 or more from the running median of the loss (over a twentieth of the run), and ten
-times or more at its extreme; stretches closer than a thousandth of the run are one, since the loss zigzags from epoch
-to epoch in a spike. One that lies below is a dip, the paper's "down then up", as into a valley; one above it is a
-jump. A spike's two sides are the epochs from its start to the extreme and from there to its end. A control at a third
-of the rate has three times the epochs.
+A spike is a stretch that lies √10 or more from the running median of the loss (over a twentieth of
+the run), and ten times or more at its extreme; stretches closer than a thousandth of the run are
+one, since the loss zigzags from epoch to epoch in a spike. One that lies below is a dip, the
+paper's "down then up", as into a valley; one above it is a jump. A spike's two sides are the epochs
+from its start to the extreme and from there to its end. A control at a third of the rate has three
+times the epochs.
 """
 
 import numpy as np
@@ -76,7 +78,7 @@ def counts(results):
 
 
 def symmetric(results):
-    """Of the runs that have spikes: the median of one side over the other lies between ½ and 2."""
+    """In most runs that have spikes the median of one side over the other lies between ½ and 2."""
     ratios = results.measured.sides.values
     ratios = ratios[np.isfinite(ratios)]
     if not ratios.size:
@@ -98,11 +100,11 @@ def show(ax, runs, colour, label=None):
 
 
 def numbers(runs):
-    """Of a panel's title."""
+    """The numbers in a panel's title."""
     if not runs:
         return "not run"
     dips, jumps = (np.mean([int(m[name]) for m in runs]) for name in ("dips", "jumps"))
-    return f"{dips:.1f} dips, {jumps:.1f} jumps a run"
+    return f"{dips:.1f} dips, {jumps:.1f} jumps per run"
 
 
 def listed(results, name):

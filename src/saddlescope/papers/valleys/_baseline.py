@@ -1,8 +1,10 @@
-"""The baseline sweep of App. C.4, 750 settings at one rank: what is kept of a run, and counts with their tables.
+"""The baseline sweep of App. C.4, 750 settings at one rank: what is kept of a run, and counts with
+their tables.
 
-A count is per seed: ours is the mean over seeds, and the interval is where one more seed would lie, which is what a
-published number is. It is Student's, with the scatter of the seeds or of the settings' chances, whichever is larger.
-Of a run a few numbers are kept; its curves go when the experiment is done.
+A count is per seed: ours is the mean over seeds, and the interval is where one more seed would lie,
+which is what a published number is. It is Student's, with the scatter of the seeds or of the
+settings' chances, whichever is larger. Of a run a few numbers are kept; its curves go when the
+experiment is done.
 """
 
 from typing import Any
@@ -74,7 +76,7 @@ def average(part):
 
 
 def counts_of(part, word):
-    """Of one group of runs: the mean count over seeds, and where one more seed would lie."""
+    """One group of runs: the mean count over seeds, and where one more seed would lie."""
     counts, size = per_seed(part, of(word)), part.measured.sizes["run"]
     if len(counts) < 3:
         return float(counts.mean()), *one_more_count(int(counts.sum()), size, size // len(counts))
@@ -93,7 +95,7 @@ def scatter(part, word):
 
 
 def count_row(part, word, published=None):
-    """Published, ours a seed, where one more seed would lie, verdict."""
+    """Published, ours per seed, where one more seed would lie, verdict."""
     ours, low, high = counts_of(part, word)
     if published is None:
         return None, ours, f"{low} to {high}", None
@@ -118,7 +120,7 @@ def groups(results, **axes) -> list[tuple[tuple[Any, ...], Any]]:
 
 
 def table(name, title, results, axes, row):
-    """A row a group: its label, and row(part, *label)."""
+    """One row per group: its label, and row(part, *label)."""
     rows = [(*label, part.measured.sizes["run"], *row(part, *label)) for label, part in groups(results, **axes)]
     return Table(name, title, (*axes, "runs", *AGREES), rows)
 

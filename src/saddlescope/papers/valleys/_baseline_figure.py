@@ -1,4 +1,6 @@
-"""The figure of a baseline sweep: worked runs by factor and by batch beside the paper's, and at which depths."""
+"""The figure of a baseline sweep: worked runs by factor and by batch beside the paper's, and at
+which depths.
+"""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -17,7 +19,7 @@ def draw(rank, by_factor=None, by_batch=None):
         bars(axes[0, 1], results, "bs", BATCHES, by_batch if known else None)
         depth_map(axes[1, 0], results)
         endings(axes[1, 1], results)
-        axes[0, 0].set_title(f"rank {rank}: worked runs a seed")
+        axes[0, 0].set_title(f"rank {rank}: worked runs per seed")
         return figure
 
     return drawn

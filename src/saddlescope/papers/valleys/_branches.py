@@ -1,7 +1,7 @@
 """Branches of a run at its learning-rate cuts: with and without the cut, the noise of batches, and
 clipping.
 
-Every branch starts from the weights before a cut and goes on with the same order of samples, for
+Every branch starts from the weights before a cut and continues with the same order of samples, for
 ten epochs or as many steps of full batch, in ten stretches.
 """
 
@@ -44,7 +44,7 @@ def follow(run, setting, cuts):
 
 
 def _branches(run, setting, cut):
-    """Settings that go on from the weights before a cut, with the same order of samples."""
+    """Settings that continue from the weights before a cut, with the same order of samples."""
     clip, each = setting.optimiser.clip, setting.steps_per_epoch
     start = weights_of_run(run, cut * each, starting_epoch=cut)
     old, new = (float(run.learning_rate[epoch]) for epoch in (cut - 1, cut))

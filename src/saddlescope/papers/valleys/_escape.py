@@ -1,9 +1,10 @@
-"""Leaving the first plateau at a fixed rate: factor 3, N = 768, L = 3, rank 10; Fig. 6 and App. C.7.
+"""Leaving the first plateau at a fixed rate: factor 3, N = 768, L = 3, rank 10; Fig. 6 and App.
+C.7.
 
-Two thresholds of the epoch loss: 0.1, which the text names, and 1.4, seven per cent below the best constant's 1.5,
-which gives the figure's range. A run ends below 0.1 or after 4/lr epochs; one that has not escaped by then is
-censored, and counts as such in every fit and median. A run that diverges is neither, and is counted apart. An epoch of
-batch B has ⌈768/B⌉ steps.
+Two thresholds of the epoch loss: 0.1, which the text names, and 1.4, seven per cent below the best
+constant's 1.5, which gives the figure's range. A run ends below 0.1 or after 4/lr epochs; one that
+has not escaped by then is censored, and counts as such in every fit and median. A run that diverges
+is neither, and is counted apart. An epoch of batch B has ⌈768/B⌉ steps.
 """
 
 import numpy as np
@@ -81,7 +82,7 @@ def time_word(value, least):
 
 
 def medians(parts, threshold, unit="epochs"):
-    """Of several parts, in words."""
+    """The medians of several parts, in words."""
     return " and ".join(time_word(median(p, threshold, unit), at_least(p, threshold, unit)) for p in parts)
 
 

@@ -1,7 +1,8 @@
 """Counting oscillations along the layers of a net on the chirp (36, 12): Fig. 4 and App. C.10.
 
-The paper's index counts all affine maps of the net, two a block; a block's channels are the outputs of the second. Here
-a layer is a block. Counted by the paper's rule and by the sound one, evaluated in both precisions.
+The paper's index counts all affine maps of the net, two per block; a block's channels are the
+outputs of the second. Here a layer is a block. Counted by the paper's rule and by the sound one,
+evaluated in both precisions.
 """
 
 import numpy as np

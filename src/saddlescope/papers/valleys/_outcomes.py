@@ -1,7 +1,9 @@
-"""How a run on a curve ended: worked, between or failed, and which kind of failure. Valleys paper, App. C.5.
+"""How a run on a curve ended: worked, between or failed, and which kind of failure. Valleys paper,
+App. C.5.
 
-worked: test error below 0.01; failed: 0.5 or more, or not finite; between: neither. A failed run is mostly a constant:
-the mean of the target, or its median where clipping makes descent follow the sign of the error.
+worked: test error below 0.01; failed: 0.5 or more, or not finite; between: neither. A failed run is
+mostly a constant: the mean of the target, or its median where clipping makes descent follow the
+sign of the error.
 """
 
 import numpy as np
@@ -18,7 +20,7 @@ def outcome(test_error: float) -> str:
 
 
 def failure(fit: np.ndarray, target: np.ndarray) -> str:
-    """Of a failed run, from its outputs and the target over the same points."""
+    """How a run failed, from its outputs and the target at the same points."""
     if not np.isfinite(fit).all():
         return "diverged"
     if np.var(fit) > FLAT * np.var(target):

@@ -1,4 +1,4 @@
-"""What is counted on channel partials: a row a point of [-1, 1], a column a channel."""
+"""What is counted on channel partials: one row per point of [-1, 1], one column per channel."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ def points(f):
 
 
 def extrema(f) -> float:
-    """Prominent minima and maxima, halved, a channel."""
+    """Prominent minima and maxima, halved, per channel."""
     return float(np.mean([count(channel) for channel in f.T]))
 
 
@@ -34,4 +34,4 @@ def leaders(f) -> int:
 def show(ax, f, title):
     for k, channel in enumerate(f.T):
         ax.plot(points(f), channel, color=COLOURS[k % len(COLOURS)], lw=0.9, ls="-" if k < len(COLOURS) else "--")
-    ax.set(title=title, xlabel="x")
+    ax.set(title=title, xlabel="x", xticks=(-1, -0.5, 0, 0.5, 1))

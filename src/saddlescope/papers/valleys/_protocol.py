@@ -1,7 +1,8 @@
 """Names of the valleys paper's runs: `f3_N768_bs8_L2` is factor 3, 768 samples, batch 8, depth 2.
 
-A name stands for the paper's whole protocol (App. A.2): Σ_{k ≤ factor} cos(2πkx) on a grid, a random-feature net of
-width 1024, descent at rate 0.01 clipped to norm 1, halved on stagnation, stopped below 1e-6 or after 10,000 epochs.
+A name stands for the paper's whole protocol (App. A.2): Σ_{k ≤ factor} cos(2πkx) on a grid, a
+random-feature net of width 1024, descent at rate 0.01 clipped to norm 1, halved on stagnation,
+stopped below 1e-6 or after 10,000 epochs.
 """
 
 from dataclasses import astuple, dataclass
@@ -81,7 +82,7 @@ def valleys(
 ) -> Setting:  # fmt: skip
     """The valleys paper's protocol as a function of what a sweep varies, under the names of the paper's runs.
 
-    `clip=0` is no clipping; `init` is uniform, gaussian, mean-field or mup.
+    `clip=0` means no clipping; `init` is uniform, gaussian, mean-field or mup.
     """
     known = ", ".join(INITS)
     require(init in INITS, f"`init` must be one of {known}; got {init!r}.{nearest(str(init), INITS)}")

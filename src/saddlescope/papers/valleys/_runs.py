@@ -1,5 +1,5 @@
-"""What several experiments read off a run: how it ended, when it left the first plateau, what happened around its cuts;
-and the paper's main run.
+"""What several experiments read off a run: how it ended, when it left the first plateau, what
+happened around its cuts; and the paper's main run.
 """
 
 import numpy as np
@@ -10,7 +10,10 @@ from saddlescope.papers.valleys._protocol import Name
 
 WIDE = 1024
 CLIPS = {"clipped": 1.0, "free": 0.0}  # the paper's clip of the gradient's norm, and none
-SLOW = "at the rate 0.01 a step moves the outputs 1/n as far as in the others; the schedule freezes them on the plateau"
+SLOW = (
+    "at the learning rate 0.01 one step moves the outputs 1/n as far as in the others; "
+    "the schedule freezes them on the plateau"
+)
 ESCAPED = 1.4  # of three cosines: 7 % below the loss of the best constant
 
 
@@ -20,7 +23,7 @@ def main_run(L, seed, width=WIDE, **more):
 
 
 def ending(run) -> dict:
-    """In a few numbers and words. A run that diverged has an infinite test error."""
+    """How a run ended, in a few numbers and words. A run that diverged has an infinite test error."""
     loss = run.loss.values
     error = float(run.test_error.values[-1]) if run.sizes["saved"] else np.inf
     least = np.min(loss, initial=np.inf, where=np.isfinite(loss))

@@ -1,8 +1,9 @@
 """Symmetry of channels on the chirp cos(f₁πx²) - 0.8 cos(f₂πx²): Fig. 5 and App. C.9.
 
-Three nets of 8 hidden layers: `frozen` is the paper's low-rank net, `all` trains its rank → width maps too (what the
-paper calls full-rank: fixWb = False), `mlp` is a true full-rank MLP, of about as many parameters as `all`. The number
-is the odd part's share of a channel's energy: 0 for an even function, ½ for one without symmetry, 1 for an odd one.
+Three nets of 8 hidden layers: `frozen` is the paper's low-rank net, `all` trains its rank → width
+maps too (what the paper calls full-rank: fixWb = False), `mlp` is a true full-rank MLP, of about as
+many parameters as `all`. The number is the odd part's share of a channel's energy: 0 for an even
+function, ½ for one without symmetry, 1 for an odd one.
 """
 
 import matplotlib.pyplot as plt

@@ -1,4 +1,6 @@
-"""One run of the paper by its name: its experiment, its summary and its figure, for `saddlescope train`."""
+"""One run of the paper by its name: its experiment, its summary and its figure, for `saddlescope
+train`.
+"""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""A question of ours: why do failed batch-1 runs end at the target's median?
+"""Our own question: why do failed batch-1 runs end at the target's median?
 
 Clipped to norm 1, the gradient of one sample keeps its direction and loses its size: descent
 follows the sign of the error, whose fixed point among constants is the median, not the mean. If
@@ -33,7 +33,7 @@ def analyse(run, setting):
 
 
 def ended(clip, batches, word):
-    """Of the failed runs that are constants: the share at the mean, or at the median."""
+    """Among the failed runs that are constants, the share at the mean, or at the median."""
 
     def check(results):
         part = results.select(clip=clip, bs=batches)
@@ -89,8 +89,8 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Clipping and the median",
-    source="a question of ours, on App. C.5",
+    title="Gradient clipping and why failed batch-1 runs end at the target's median",
+    source="our own question, on App. C.5",
     setting=setting,
     full=dict(clip=CLIPS, factor=(2, 3), bs=(1, 4, 16), seed=range(5), width=(1024,)),
     quick=dict(clip=CLIPS, factor=(2,), bs=(1, 16), seed=range(3), width=(32,)),

@@ -1,4 +1,4 @@
-"""A question of ours: how does the time to leave the first plateau scale, and how much of it is the
+"""Our own question: how does the time to leave the first plateau scale, and how much of it is the
 clipping?
 
 Exponents in rate and batch, in epochs and in steps, at both thresholds, with the gradient clipped
@@ -99,8 +99,8 @@ def tables(results):
 
 
 experiment = Experiment(
-    title="How the escape from the first plateau scales",
-    source="a question of ours, beside Fig. 6",
+    title="Time to leave the first plateau, with and without gradient clipping",
+    source="our own question, beside Fig. 6",
     setting=setting,
     full=dict(clip=CLIPS, lr=RATES, bs=BATCHES, seed=range(5), width=(1024,)),
     quick=dict(clip=CLIPS, lr=(1e-2, 5e-3), bs=(4, 16), seed=range(1), width=(64,)),

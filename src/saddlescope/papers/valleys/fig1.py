@@ -39,7 +39,7 @@ def flat_plateaus(run):
 
 def say_drops(results):
     found = [(m.stages.n_drops, flat_plateaus(m)) for m in results.runs() if m.finite]
-    return f"drops and flat plateaus a run: {', '.join(f'{d} and {p}' for d, p in found)}"
+    return f"drops and flat plateaus per run: {', '.join(f'{d} and {p}' for d, p in found)}"
 
 
 def gains_inside(run):
@@ -107,7 +107,7 @@ NOISE = (
     "than the order of the batches does"
 )
 experiment = Experiment(
-    title="Loss and fit around learning-rate cuts",
+    title="Loss and fitted curve around learning-rate cuts",
     source="Fig. 1",
     setting=setting,
     full=dict(L=(2, 3), seed=range(5), width=(WIDE,)),

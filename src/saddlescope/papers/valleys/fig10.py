@@ -1,4 +1,5 @@
-"""Valleys paper, Fig. 10: Adam's loss curves of four more settings, with their spikes, five seeds each.
+"""Valleys paper, Fig. 10: Adam's loss curves of four more settings, with their spikes, five seeds
+each.
 
 10,000 epochs: in Fig. 9 spikes come from about epoch 2,500 on.
 """
@@ -44,7 +45,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Adam's loss curves of four settings",
+    title="Adam: spikes in the loss curves of four settings",
     source="Fig. 10",
     setting=setting,
     full=dict(name=NAMES, seed=range(5), lr=(1e-4,), width=(1024,), budget=(10_000,)),
@@ -54,7 +55,7 @@ experiment = Experiment(
     claims=(
         Claim("The loss shows large spikes, dips and jumps back, in each of the four settings.", "V27 · Fig. 10",
               in_each,
-              note="The deep settings (a, d) jump up 33 to 79 times a run and fall back, the shallow ones seldom (b) "
+              note="The deep settings (a, d) jump up 33 to 79 times per run and fall back, the shallow ones seldom (b) "
               "or hardly ever (c) by as much; of dips below the curve there are two in twenty runs."),
         Claim("The spikes are symmetric, down then up.", "V28 · Fig. 10", adam.symmetric,
               note="in four of the five runs of the shallow setting b; elsewhere a jump rises three to four times as "

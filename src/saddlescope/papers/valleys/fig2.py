@@ -1,6 +1,8 @@
-"""Valleys paper, Fig. 2: channel partials before and after learning-rate cuts, f3_N768_bs8_L3 at rank 10.
+"""Valleys paper, Fig. 2: channel partials before and after learning-rate cuts, f3_N768_bs8_L3 at
+rank 10.
 
-A partial is one rank channel's output over x. All blocks are kept; the claims are read on the last hidden one.
+A partial is one rank channel's output over x. All blocks are kept; the claims are read on the last
+hidden one.
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +26,7 @@ def setting(seed, width):
 
 
 def counts(run):
-    """Extrema a channel at the start and the end, and what all cuts together added."""
+    """Extrema per channel at the start and the end, and what all cuts together added."""
     f = run[LAST].values
     before, after = around_cuts(run, LAST)
     added = sum(extrema(b) - extrema(a) for a, b in zip(before, after, strict=True))
@@ -45,7 +47,7 @@ def more_structure(run):
 def say_structure(results):
     start, end, added = np.mean([counts(m) for m in results.runs()], axis=0)
     mean = np.mean([usual(m) for m in results.runs()])
-    return (f"extrema a channel: {start:.2f} at first, {end:.2f} at the end; {added:+.2f} in ten epochs at all cuts, "
+    return (f"extrema per channel: {start:.2f} at first, {end:.2f} at the end; {added:+.2f} in ten epochs at all cuts, "
             f"{mean:+.2f} in as many epochs on average")  # fmt: skip
 
 
@@ -86,7 +88,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Channel partials before and after learning-rate cuts",
+    title="Channel outputs before and after learning-rate cuts",
     source="Fig. 2",
     setting=setting,
     full=dict(seed=range(5), width=(WIDE,)),

@@ -1,8 +1,9 @@
-"""Valleys paper, Fig. 3: log-ratios of channels at x = 0 over training. L = 2, rank 15, cos(8πx), N = 5000, batch 160.
+"""Valleys paper, Fig. 3: log-ratios of channels at x = 0 over training. L = 2, rank 15, cos(8πx), N
+= 5000, batch 160.
 
-R_ij = log|f_i| - log|f_j| at the second bottleneck. The learning rate is fixed, as App. C.7 says of its log-ratio runs.
-A law of the ratios is compared at the end: of 15 channels there are 105 pairs, not independent of each other, so that
-distances to two laws are compared and no test is made.
+R_ij = log|f_i| - log|f_j| at the second bottleneck. The learning rate is fixed, as App. C.7 says of
+its log-ratio runs. A law of the ratios is compared at the end: of 15 channels there are 105 pairs,
+not independent of each other, so that distances to two laws are compared and no test is made.
 """
 
 import matplotlib.pyplot as plt
@@ -39,7 +40,9 @@ def grows(run):
 
 
 def where_learned(check):
-    """Said of nets that have learned: a last loss below a tenth of the best constant's. Others cannot tell."""
+    """Check only nets that have learned: a last loss below a tenth of the best constant's. Others
+    cannot tell.
+    """
 
     def told(results):
         good = [m.loss.values[-1] < 0.1 * CONSTANT for m in results.runs()]
@@ -106,7 +109,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Log-ratios of channels over training",
+    title="Log-ratios of channel sizes over training",
     source="Fig. 3",
     setting=setting,
     full=dict(seed=range(5), width=(1024,), samples=(5000,)),

@@ -1,7 +1,9 @@
-"""Valleys paper, Fig. 4: mean number of minima a channel against the layer, with the untrained net beside the trained.
+"""Valleys paper, Fig. 4: mean number of minima per channel against the layer, with the untrained
+net beside the trained.
 
-L = 6, width 128, rank 5, chirp (36, 12), Adam at 1e-3 × 0.9 every 100 epochs, 3000 epochs, N = 1000, batch 100. The
-control is the same draw before training; both counting rules; trained and evaluated in both precisions.
+L = 6, width 128, rank 5, chirp (36, 12), Adam at 1e-3 × 0.9 every 100 epochs, 3000 epochs, N =
+1000, batch 100. The control is the same draw before training; both counting rules; trained and
+evaluated in both precisions.
 """
 
 import matplotlib.pyplot as plt
@@ -56,7 +58,7 @@ def draw(results):
                 show(ax, [m[observable.name].values[at] for m in runs], colour, mark, word)
             ax.set_yscale("symlog", linthresh=3)
             ax.set_title(f"{WORDS[observable.name]}\n(trained in {precision})", fontsize=8)
-        row[0].set_ylabel("mean minima a channel")
+        row[0].set_ylabel("mean minima per channel")
     for ax in axes[-1]:
         ax.set_xlabel("layer (block)")
     axes[0, 0].legend(fontsize=7)
@@ -65,7 +67,7 @@ def draw(results):
 
 SCATTER = "the means over draws do so, but a rank correlation over seven layers of one draw scatters"
 experiment = Experiment(
-    title="Oscillation across layers, trained and untrained",
+    title="Minima per channel by layer, trained and untrained",
     source="Fig. 4, App. C.10",
     setting=setting,
     full=dict(precision=("float32", "float64"), seed=range(5), epochs=(3000,), L=(6,)),
@@ -74,14 +76,15 @@ experiment = Experiment(
     observe=OBSERVE,
     draw=draw,
     claims=(
-        Claim("The mean number of minima a channel rises with the layer.", "V18 · Fig. 4",
+        Claim("The mean number of minima per channel rises with the layer.", "V18 · Fig. 4",
               in_most_runs(*rise_of(PAPERS, -1)), only={"precision": "float32"}),
-        Claim("So deeper layers learn more oscillatory structure.", "V19 · Sec. 3", in_most_runs(learned, say_learned),
+        Claim("Deeper layers learn more oscillatory structure.", "V19 · Sec. 3", in_most_runs(learned, say_learned),
               note="in the means every layer from the second on does; single draws miss it in layer 2 or 4",
               only={"precision": "float32"}),
-        Claim("The same, trained in float64.", "ours", in_most_runs(learned, say_learned),
+        Claim("Trained in float64, deeper layers learn more oscillatory structure.",
+              "ours", in_most_runs(learned, say_learned),
               only={"precision": "float64"}),
-        Claim("Untrained, the paper's count in float32 rises with the layer just so.", "ours",
+        Claim("Untrained, the paper's count in float32 rises with the layer as well.", "ours",
               in_most_runs(*rise_of(PAPERS, 0)), only={"precision": "float32"}, note=SCATTER),
         Claim("Untrained, the sound count in float64 does not rise with the layer.", "ours",
               in_most_runs(lambda run: rises(run[SOUND].values[0]) <= 0.5, rise_of(SOUND, 0)[1]),

@@ -1,8 +1,10 @@
-"""Valleys paper, Fig. 5: does the low-rank net keep the target's symmetry, and lose it when all maps are trained?
+"""Valleys paper, Fig. 5: does the low-rank net keep the target's symmetry, and lose it when all
+maps are trained?
 
-Compared are only nets that fit, so at (36, 12), where they can in fewer than the paper's 10,000 epochs: 1,500 where all
-maps are trained, 3,000 for the frozen net and the MLP, few of which fit after 1,500. `valleys.symmetry` is the paper's
-own (144, 48). Frozen, all maps trained, and a true MLP, five seeds each, every block.
+Compared are only nets that fit, so at (36, 12), where they can in fewer than the paper's 10,000
+epochs: 1,500 where all maps are trained, 3,000 for the frozen net and the MLP, few of which fit
+after 1,500. `valleys.symmetry` is the paper's own (144, 48). Frozen, all maps trained, and a true
+MLP, five seeds each, every block.
 """
 
 import numpy as np
@@ -23,7 +25,7 @@ def setting(net, seed, f1, width, samples, epochs):
 
 
 def asymmetric(*nets):
-    """Of the runs that fit: odd share above 5 %."""
+    """In most runs that fit the odd share is above 5 %."""
 
     def check(results):
         runs = [m for net in nets for m in fitting(results, net)]
@@ -76,7 +78,7 @@ def more_symmetric_than_at_first(results):
 
 
 experiment = Experiment(
-    title="Symmetry of channels: low-rank, all maps trained, true MLP",
+    title="Symmetry of channels: low-rank net, all maps trained, full-rank MLP",
     source="Fig. 5",
     setting=setting,
     full=dict(net=WORDS, seed=range(5), f1=(36,), width=(1024,), samples=(4000,), epochs=(1500, 3000)),
@@ -89,7 +91,8 @@ experiment = Experiment(
     claims=(
         Claim("A full-rank MLP learns asymmetric channels of a symmetric target.", "V21 · Fig. 5", asymmetric("mlp"),
               note="Of five MLPs of 3,000 epochs one fits, with an odd share of 0.37."),
-        Claim("So does the low-rank net with all maps trained.", "V21 · Fig. 5", asymmetric("all")),
+        Claim("The low-rank net with all maps trained learns asymmetric channels as well.",
+              "V21 · Fig. 5", asymmetric("all")),
         Claim("The channels of the low-rank net remain symmetric.", "V22 · Fig. 5", symmetric,
               note="They do in one seed. An even output needs no even channels: the last map can cancel odd parts. No "
               "channel *remains* symmetric either, since none is drawn so: the odd share starts near 0.8 and falls."),
@@ -98,7 +101,7 @@ experiment = Experiment(
               "difference of about a half."),
         Claim("The frozen low-rank net is more symmetric than the MLP.", "ours", below("frozen", "mlp"),
               note="Of five MLPs of 3,000 epochs one fits."),
-        Claim("So is the low-rank net with all maps trained.", "ours", below("all", "mlp"),
+        Claim("The low-rank net with all maps trained is more symmetric than the MLP.", "ours", below("all", "mlp"),
               note="Of five MLPs of 3,000 epochs one fits."),
         Claim("Training makes channels more symmetric than they were drawn.", "ours", more_symmetric_than_at_first),
     ),

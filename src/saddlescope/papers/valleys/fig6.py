@@ -1,7 +1,7 @@
 """Valleys paper, Fig. 6: how quickly the first plateau is left, by learning rate and by batch size,
 at fixed rate.
 
-The paper's text says "roughly 1/lr" and "small batches escape much sooner", each of one run a
+The paper's text says "roughly 1/lr" and "small batches escape much sooner", each from one run per
 point. Here four rates by eight batch sizes by three seeds, two thresholds, in epochs and in steps,
 with runs that did not escape censored.
 """
@@ -106,7 +106,7 @@ FLATTER = (
     "for batches 1 and 2, and the flatter the larger the batch"
 )
 experiment = Experiment(
-    title="How quickly the first plateau is left",
+    title="Time to leave the first plateau, by learning rate and batch size",
     source="Fig. 6, App. C.7",
     setting=setting,
     full=dict(lr=RATES, bs=BATCHES, seed=range(3), width=(1024,)),
@@ -118,7 +118,7 @@ experiment = Experiment(
     claims=(
         Claim("Epochs to escape the first plateau scale as 1/lr.", "V25 · Fig. 6", inverse_in_rate, note=FLATTER),
         Claim("Small batches (1–4) escape much sooner than larger ones, in epochs.", "V26 · Fig. 6", sooner("epochs")),
-        Claim("They escape sooner in steps as well.", "ours", sooner("steps"),
-              note="a step of a larger batch does more: the fewer steps an epoch has, the fewer are needed"),
+        Claim("Small batches escape sooner in steps as well.", "ours", sooner("steps"),
+              note="a step of a larger batch does more: the fewer steps per epoch, the fewer are needed"),
     ),
 )  # fmt: skip

@@ -1,4 +1,6 @@
-"""Valleys paper, Fig. 7: channel partials at depth 2, at epoch 0 and after 180 epochs of f3_N768_bs8_L2 at rank 10."""
+"""Valleys paper, Fig. 7: channel partials at depth 2, at epoch 0 and after 180 epochs of
+f3_N768_bs8_L2 at rank 10.
+"""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,7 +30,7 @@ def clearer(run):
 
 
 def say(results):
-    return "; ".join(f"{word}: {a:.2f} then {b:.2f} extrema a channel" for name, word in BLOCKS.items()
+    return "; ".join(f"{word}: {a:.2f} then {b:.2f} extrema per channel" for name, word in BLOCKS.items()
                      for a, b in [np.mean([both(m, name) for m in results.runs()], axis=0)])  # fmt: skip
 
 
@@ -43,7 +45,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Channel partials at depth 2, before and after training",
+    title="Channel outputs at depth 2, before and after training",
     source="Fig. 7",
     setting=setting,
     full=dict(seed=range(5), width=(WIDE,)),

@@ -1,9 +1,11 @@
-"""Valleys paper, Fig. 8: log-ratio trajectories at lr 2e-3 and 2e-4, batch 4, until the loss is 0.1.
+"""Valleys paper, Fig. 8: log-ratio trajectories at lr 2e-3 and 2e-4, batch 4, until the loss is
+0.1.
 
-f3_N768_bs4_L3, rank 10, fixed rate, second bottleneck, x = 0. The criterion is ours: of log|f_k|, centred over the
-channels, the mean move over the last fifth of the run, relative to the spread over channels at the end; above ¼ it
-diverges. Both runs end while the loss drops, so that the last fifth holds the escape. The exponent is that of the mean
-displacement from the start with time, from a hundredth of the run on.
+f3_N768_bs4_L3, rank 10, fixed rate, second bottleneck, x = 0. The criterion is ours: of log|f_k|,
+centred over the channels, the mean move over the last fifth of the run, relative to the spread over
+channels at the end; above ¼ it diverges. Both runs end while the loss drops, so that the last fifth
+holds the escape. The exponent is that of the mean displacement from the start with time, from a
+hundredth of the run on.
 """
 
 import matplotlib.pyplot as plt
@@ -120,7 +122,7 @@ def draw(results):
 ALIKE = "seeds differ more than the two rates do"
 CROSSES = "log-ratios at one point jump whenever a channel crosses zero: they move much at once and little after"
 experiment = Experiment(
-    title="Log-ratio trajectories at two learning rates",
+    title="Trajectories of log-ratios at two learning rates",
     source="Fig. 8, App. C.7",
     setting=setting,
     full=dict(lr=(FAST, SLOW), seed=range(5), width=(1024,)),
@@ -132,7 +134,7 @@ experiment = Experiment(
     claims=(
         Claim("At lr 2e-3 the log-ratios diverge by the end.", "V14 · Fig. 8",
               in_most_runs(lambda m: m.moves > MOVES, say_moves), only={"lr": FAST}, note=ALIKE),
-        Claim("At lr 2e-4 they converge to a stable spread.", "V15 · Fig. 8",
+        Claim("At lr 2e-4 the log-ratios converge to a stable spread.", "V15 · Fig. 8",
               in_most_runs(lambda m: m.moves < MOVES, say_moves), only={"lr": SLOW}, note=ALIKE),
         Claim("The exponent at lr 2e-3 is 1.", "V16 · Fig. 8", exponent_is(1, FAST), only={"lr": FAST}, note=CROSSES),
         Claim("The exponent at lr 2e-4 is 0.75.", "V16 · Fig. 8", exponent_is(0.75, SLOW), only={"lr": SLOW},

@@ -1,9 +1,11 @@
-"""Valleys paper, Fig. 9: Adam's loss curve with spikes, factor 2, N = 512, full batch, depth 1; with two controls.
+"""Valleys paper, Fig. 9: Adam's loss curve with spikes, factor 2, N = 512, full batch, depth 1;
+with two controls.
 
-If the spikes came from deep valleys that the optimiser enters and leaves they would be dips, and float64 and a third
-of the rate would show them as well; if they come from rounding of a loss near machine precision, float64 would not; if
-from Adam's step on a curvature that it cannot follow, they are jumps up. In their first form dips were minima between
-two high points, so that every floor between two jumps was one: the rule was mended after the runs were seen.
+If the spikes came from deep valleys that the optimiser enters and leaves they would be dips, and
+float64 and a third of the rate would show them as well; if they come from rounding of a loss near
+machine precision, float64 would not; if from Adam's step on a curvature that it cannot follow, they
+are jumps up. In their first form dips were minima between two high points, so that every floor
+between two jumps was one: the rule was corrected after the runs were seen.
 """
 
 from dataclasses import replace
@@ -75,7 +77,7 @@ def draw(results):
 
 UPWARDS = "the loss lies near a floor and jumps up from it, in float64 and at a third of the rate as well"
 experiment = Experiment(
-    title="Adam's spikes, and whether they are valleys",
+    title="Adam: spikes in the loss, with two controls",
     source="Fig. 9, App. D",
     setting=setting,
     full=dict(control=CONTROLS, seed=range(5), lr=(1e-4,), width=(1024,), budget=(adam.EPOCHS,)),

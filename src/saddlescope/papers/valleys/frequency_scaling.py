@@ -1,8 +1,10 @@
-"""Valleys paper, App. C.8: how high a frequency, how deep a net. All maps trained, width 777, rank 10, Adam.
+"""Valleys paper, App. C.8: how high a frequency, how deep a net. All maps trained, width 777, rank
+10, Adam.
 
-Target cos(12mπx) + cos(24mπx + ½) + cos(36mπx) + cos(72mπx + ½) on N = 1000, batch 100, lr 1e-3 × 0.9 every 100 epochs,
-at most 4,000 (when the rate is 1.5 % of what it was). Here m ≤ 1.5 and L ≤ 12 with five seeds, and one L = 56 at
-m = 5. A run is stopped when its loss is below 1e-6: it has converged, so that no test error far below that is seen.
+Target cos(12mπx) + cos(24mπx + ½) + cos(36mπx) + cos(72mπx + ½) on N = 1000, batch 100, lr 1e-3 ×
+0.9 every 100 epochs, at most 4,000 (when the rate is 1.5 % of what it was). Here m ≤ 1.5 and L ≤ 12
+with five seeds, and one L = 56 at m = 5. A run is stopped when its loss is below 1e-6: it has
+converged, so that no test error far below that is seen.
 """
 
 import matplotlib.pyplot as plt
@@ -95,7 +97,7 @@ def draw(results):
 
 SHALLOW = {"L": DEPTHS}
 experiment = Experiment(
-    title="How high a frequency, how deep a net",
+    title="Test error by target frequency and depth",
     source="App. C.8",
     setting=setting,
     full=dict(m=(*LOW, HIGH, 5), L=(*DEPTHS, DEEP), seed=range(5), width=(777,), budget=(4000,)),

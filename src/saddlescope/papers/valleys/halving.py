@@ -27,7 +27,7 @@ loss = FullLoss()
 STEADY, WILD = 0.05, 50.0
 FALLS = (
     "the first cut lowers the loss by more than half; at small rates ten epochs change it by less than the noise of "
-    "the batches, and it rises at a third of the last cuts. The rule goes on cutting: it sees only stagnation."
+    "the batches, and it rises at a third of the last cuts. The rule keeps cutting: it sees only stagnation."
 )
 
 
@@ -72,7 +72,7 @@ def draw(results):
         axes[1].semilogy(measured.learning_rate.values, color=BLUE, lw=0.7, drawstyle="steps-post")
         cuts = measured.cuts - 1
         axes[0].semilogy(cuts, measured.loss.values[cuts], ".", color=ORANGE, ms=4)
-    axes[0].set(ylabel="epoch loss", title="halving on stagnation: one line a seed, a dot a cut")
+    axes[0].set(ylabel="epoch loss", title="halving on stagnation: one line per seed, one dot per cut")
     axes[1].set(ylabel="learning rate", xlabel="epoch")
     lost = int((~results.measured.finite).sum())
     axes[0].text(
@@ -82,7 +82,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Halving on stagnation: cuts, stops and a divergence",
+    title="Learning rate halved on stagnation: cuts, early stops and one divergence",
     source="training protocol",
     setting=setting,
     full=dict(lr=(STEADY, WILD), seed=range(10)),

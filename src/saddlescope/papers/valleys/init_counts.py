@@ -1,8 +1,10 @@
-"""Valleys paper, App. A.1 and C.5: under which initialisation do as many runs work as the paper counts?
+"""Valleys paper, App. A.1 and C.5: under which initialisation do as many runs work as the paper
+counts?
 
-The rank-5 sweep at factors 1 and 2 (50 and 100 runs; the paper: 34 and 27 worked) under each initialisation. The paper
-names the μ-parameterisation (C of deviation 1/n, learning at rate 1/n). Without clipping the mean-field one is the
-same; clipped to norm 1, as here, it is not, since its gradient of C is n times smaller.
+The rank-5 sweep at factors 1 and 2 (50 and 100 runs; the paper: 34 and 27 worked) under each
+initialisation. The paper names the μ-parameterisation (C of deviation 1/n, learning at rate 1/n).
+Without clipping the mean-field one is the same; clipped to norm 1, as here, it is not, since its
+gradient of C is n times smaller.
 """
 
 from dataclasses import replace
@@ -29,7 +31,9 @@ def setting(init, factor, base, bs, L, seed):
 
 
 def counts(results):
-    """A row an initialisation and factor. Published numbers only beside whole sweeps of a factor."""
+    """One row per initialisation and factor. Published numbers only beside whole sweeps of a
+    factor.
+    """
     rows = []
     for (init, factor), part in base.groups(results, init=INITS, factor=PUBLISHED):
         n = part.measured.sizes["run"]
@@ -50,7 +54,9 @@ def fits(init):
 
 
 def cannot_refute(check):
-    """μP relative to a base width of 1024 is the ordinary scaling: no count of ours refutes the paper's word."""
+    """μP relative to a base width of 1024 is the ordinary scaling: none of our counts refutes the
+    paper's word.
+    """
 
     def told(results):
         if (found := check(results)) is None or found.holds:
@@ -93,7 +99,7 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Under which initialisation as many runs work as the paper counts",
+    title="Number of runs that work under four initialisations, and the paper's counts",
     source="App. A.1, C.1, C.5",
     setting=setting,
     full=dict(init=INITS, factor=(1, 2), base=base.BASES, bs=base.BATCHES, L=range(1, 5), seed=range(5)),
@@ -105,7 +111,8 @@ experiment = Experiment(
     draw=draw,
     tables=lambda results: (counts(results),),
     claims=(
-        Claim("The nets are μ-parameterised (relative to a width of 1): so drawn, as many runs work.",
+        Claim("The nets are μ-parameterised (relative to a width of 1): drawn so, as many "
+              "runs work as the paper counts.",
               "V47 · A.1, C.1", cannot_refute(fits("mup")), note=SLOW),
         Claim("Under the mean-field draw the counts are the paper's.", "ours", fits("mean-field"), note=SLOW),
         Claim("Under μP fewer runs work than under the uniform draw.", "ours", fewer_than_uniform("mup")),

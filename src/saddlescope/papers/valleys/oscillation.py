@@ -30,7 +30,7 @@ def setting(L, seed, epochs):
 
 
 def near(counts, said):
-    """Between half and twice of what is said of every hidden layer."""
+    """Between half and twice of what the conjecture says for every hidden layer."""
     return bool(np.all((said / 2 <= counts[:-1]) & (counts[:-1] <= 2 * said)))
 
 
@@ -76,7 +76,7 @@ def tables(results):
             mean, half = spread([m[SOUND].values[at] for m in runs])
             rows += [(L, word, k + 1, said[k], float(mean[k]), float(half[k])) for k in range(len(said))]
     columns = ("L", "net", "layer", "conjectured spikes", "periods", "± 95 %")
-    return (Table("spikes", "Periods a channel by layer (extrema are twice as many), float64", columns, rows),)
+    return (Table("spikes", "Periods per channel by layer (extrema are twice as many), float64", columns, rows),)
 
 
 def draw(results):
@@ -89,13 +89,13 @@ def draw(results):
         for at, colour, mark, word in ((0, ORANGE, "s", "untrained"), (-1, BLUE, "o", "trained")):
             show(ax, [m[SOUND].values[at][:-1] for m in runs], colour, mark, word)
         ax.set(xlabel="layer ℓ", title=f"L = {L}", xticks=layers)
-    axes[0, 0].set_ylabel("periods a channel")
+    axes[0, 0].set_ylabel("periods per channel")
     axes[0, 0].legend(fontsize=7)
     return figure
 
 
 experiment = Experiment(
-    title="Spikes by layer: the 2ℓ conjecture",
+    title="Oscillations per channel by layer, against the conjecture of 2ℓ",
     source="App. C.10, Section 3",
     setting=setting,
     full=dict(L=DEPTHS, seed=range(5), epochs=(3000,)),

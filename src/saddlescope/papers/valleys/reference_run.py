@@ -1,8 +1,10 @@
-"""Valleys paper, protocol of App. A.2 at f3_N768_bs4_L3, rank 10: how a run goes, over seeds and initialisations.
+"""Valleys paper, protocol of App. A.2 at f3_N768_bs4_L3, rank 10: how a run goes, over seeds and
+initialisations.
 
-The paper names the μ-parameterisation; its numbers fit weights uniform on ±1/√fan-in. Run here are those, and Gaussian
-ones. What counts as "near 1e-3 after several hundred epochs" was fixed before the runs: a geometric mean within a
-factor of three, and a median length between 200 and 1000 epochs.
+The paper names the μ-parameterisation; its numbers fit weights uniform on ±1/√fan-in. Run here are
+those, and Gaussian ones. What counts as "near 1e-3 after several hundred epochs" was fixed before
+the runs: a geometric mean within a factor of three, and a median length between 200 and 1000
+epochs.
 """
 
 import matplotlib.pyplot as plt
@@ -77,7 +79,7 @@ def draw(results):
             at = measured.cuts
             ax.loglog(at, measured.loss.values[at - 1], ".", color=ORANGE, ms=3)
         ax.set(xlabel="epoch", title=f"{NAME}, rank 10, {init}")
-    axes[0].set_ylabel("epoch loss; a dot a cut")
+    axes[0].set_ylabel("epoch loss; one dot per cut")
     return figure
 
 
@@ -94,7 +96,7 @@ experiment = Experiment(
         Claim("With the uniform initialisation the test error ends near 1e-3.", "ours", ends_near,
               only={"init": "uniform"}),
         Claim("A uniform run takes several hundred epochs.", "ours", takes_hundreds, only={"init": "uniform"}),
-        Claim("With the Gaussian initialisation it works as well.", "ours", works, only={"init": "gaussian"}),
+        Claim("With the Gaussian initialisation the run works as well.", "ours", works, only={"init": "gaussian"}),
         Claim("A Gaussian run takes several hundred epochs.", "ours", takes_hundreds, only={"init": "gaussian"}),
         Claim("Under the Gaussian initialisation the first plateau is less than half as long.", "ours",
               shorter_plateau),

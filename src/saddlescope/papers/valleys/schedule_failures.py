@@ -1,8 +1,10 @@
-"""A question of ours: do deep nets fail because they cannot learn, or because the schedule freezes them first?
+"""Our own question: do deep nets fail because they cannot learn, or because the schedule freezes
+them first?
 
-The rule cuts when ten epochs are no better than the ten before, which on a flat noisy plateau happens about every 20
-epochs: a run that has not left it in some 280 epochs is frozen as a constant. The control keeps the rate at 0.01 for
-4,000 epochs. Factor 3, N = 768, batch 4, rank 5, L = 5 and 6, five seeds each.
+The rule cuts when ten epochs are no better than the ten before, which on a flat noisy plateau
+happens about every 20 epochs: a run that has not left it in some 280 epochs is frozen as a
+constant. The control keeps the rate at 0.01 for 4,000 epochs. Factor 3, N = 768, batch 4, rank 5, L
+= 5 and 6, five seeds each.
 """
 
 import matplotlib.pyplot as plt
@@ -97,8 +99,8 @@ def draw(results):
 
 LONGER = "all do at L = 5; at L = 6 the plateau lasts longer than 4,000 epochs for most"
 experiment = Experiment(
-    title="Deep failures: the net's or the schedule's?",
-    source="a question of ours, on App. C.5",
+    title="Deep nets under the halving schedule and at a fixed learning rate",
+    source="our own question, on App. C.5",
     setting=setting,
     full=dict(rule=RULES, L=(5, 6), seed=range(5), width=(1024,)),
     quick=dict(rule=RULES, L=(5,), seed=range(1), width=(32,)),

@@ -1,8 +1,9 @@
 """Valleys paper, App. C.6: the sweep at rank 10, by batch size.
 
-The paper has 92, 85, 84, 84 and 84 runs of the five batch sizes, of 150 each, and does not say which. Exactly so many
-are among the first 429 runs in the order factor, N, batch, depth: a sweep that was under way. Its numbers are compared
-with those runs, five seeds of them; all 750 are run with one seed.
+The paper has 92, 85, 84, 84 and 84 runs of the five batch sizes, of 150 each, and does not say
+which. Exactly so many are among the first 429 runs in the order factor, N, batch, depth: a sweep
+that was under way. Its numbers are compared with those runs, five seeds of them; all 750 are run
+with one seed.
 """
 
 import numpy as np
@@ -84,7 +85,7 @@ def numbers(*make):
 
 
 experiment = Experiment(
-    title="The rank-10 sweep: 750 runs, how they ended",
+    title="Outcomes of the 750 runs of the rank-10 sweep",
     source="App. C.6",
     setting=base.setting_at(RANK),
     full=base.AXES | dict(seed=range(5)),
@@ -100,6 +101,6 @@ experiment = Experiment(
         Claim("Mean and best test errors by batch size.", "V41 · C.6", numbers(mean_error, best_error)),
         Claim("Larger batches: fewer worked runs and a worse best error.", "V42 · C.6",
               lambda results: base.large_batches_worse(published_part(results))),
-        Claim("A failed run is a constant.", "ours", base.mostly_constants),
+        Claim("A failed run ends as a constant function.", "ours", base.mostly_constants),
     ),
 )  # fmt: skip

@@ -1,4 +1,6 @@
-"""Valleys paper, App. C.4: the sweep at rank 20. The paper runs it and publishes no number of it; ours stands alone."""
+"""Valleys paper, App. C.4: the sweep at rank 20. The paper runs it and publishes no number of
+it; ours stands alone.
+"""
 
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
@@ -17,7 +19,7 @@ def tables(results):
 
 
 experiment = Experiment(
-    title="The rank-20 sweep: 750 runs, how they ended",
+    title="Outcomes of the 750 runs of the rank-20 sweep",
     source="App. C.4",
     setting=base.setting_at(RANK),
     full=base.AXES | dict(seed=range(1)),
@@ -30,6 +32,6 @@ experiment = Experiment(
     tables=tables,
     claims=(
         Claim("Larger batches: fewer worked runs and a worse best error.", "ours", base.large_batches_worse),
-        Claim("A failed run is a constant.", "ours", base.mostly_constants),
+        Claim("A failed run ends as a constant function.", "ours", base.mostly_constants),
     ),
 )  # fmt: skip

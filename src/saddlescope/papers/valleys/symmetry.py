@@ -1,8 +1,9 @@
-"""Valleys paper, App. C.9: the symmetry comparison at (144, 48), N = 4000, once, frozen and all maps trained.
+"""Valleys paper, App. C.9: the symmetry comparison at (144, 48), N = 4000, once, frozen and all
+maps trained.
 
-10,000 epochs in the paper; 4,000 here, when the rate is 1.5 % of what it was. Its layers 7 and 16 count all 18
-affine maps; the channels nearest to them are those of blocks 4 and 8. If one of the two nets does not fit, nothing is
-concluded.
+10,000 epochs in the paper; 4,000 here, when the rate is 1.5 % of what it was. Its layers 7 and 16
+count all 18 affine maps; the channels nearest to them are those of blocks 4 and 8. If one of the
+two nets does not fit, nothing is concluded.
 """
 
 from saddlescope.claims import CheckResult, Claim
@@ -31,7 +32,7 @@ def seen(results):
 
 
 experiment = Experiment(
-    title="Symmetry at (144, 48)",
+    title="Symmetry of channels on the chirp (144, 48), one seed",
     source="App. C.9",
     setting=setting,
     full=dict(net=("frozen", "all"), seed=(0,), width=(1024,), samples=(4000,), epochs=(4000,)),

@@ -1,7 +1,7 @@
-"""A control of ours for Fig. 4: minima of nets that were never trained, by layer, both rules, both
+"""Our own control for Fig. 4: minima of nets that were never trained, by layer, both rules, both
 precisions.
 
-If an untrained net shows the published rise, the rise is no evidence of learning; if float64 does
+If an untrained net shows the published rise, the rise is not evidence of learning; if float64 does
 not show it, it is rounding. Nets of Fig. 4 (width 128, rank 5, L = 6) and of the main text (width
 1024, rank 10), and a deeper one.
 """
@@ -48,7 +48,7 @@ def draw(results):
         for (name, word), colour, mark in zip(WORDS.items(), (ORANGE, BLUE, PURPLE, GREEN), "so^D", strict=True):
             show(ax, [m[name].values for m in runs], colour, mark, word)
         ax.set(xlabel="layer (block)", title=net, yscale="symlog", ylim=(0, None))
-    axes[0, 0].set_ylabel("mean minima a channel, untrained")
+    axes[0, 0].set_ylabel("mean minima per channel, untrained")
     axes[0, 0].legend(fontsize=7)
     return figure
 
@@ -60,7 +60,7 @@ def falls_short(run):
 SCATTER = "the means do; the rank correlation over the layers of one draw scatters"
 SLIGHTLY = "the means rise a little, far less than the paper's count in float32 does"
 experiment = Experiment(
-    title="Minima of untrained nets",
+    title="Minima per channel of nets that were never trained",
     source="a control for Fig. 4",
     measure=measure,
     full=dict(net=NETS, seed=range(20)),
@@ -69,9 +69,9 @@ experiment = Experiment(
     claims=(
         Claim("In float32 the paper's count rises with the layer without training.", "ours",
               in_most_runs(rise("paper_minima_float32"), say("paper_minima_float32"), "net"), note=SCATTER),
-        Claim("In float64 the paper's count does not.", "ours",
+        Claim("In float64 the paper's count does not rise with the layer without training.", "ours",
               in_most_runs(falls_short, say("paper_minima_float64"), "net"), note=SLIGHTLY),
-        Claim("The sound count does not, in float64.", "ours",
+        Claim("In float64 the sound count does not rise with the layer without training.", "ours",
               in_most_runs(lambda run: rises(run[SOUND].values) <= 0.5, say(SOUND), "net"), note=SLIGHTLY),
     ),
 )  # fmt: skip

@@ -1,9 +1,9 @@
-"""A question of ours: what is the drop at a learning-rate cut made of? f3_N768_bs8_L3 at rank 10.
+"""Our own question: what is the drop at a learning-rate cut made of? f3_N768_bs8_L3 at rank 10.
 
 The paper: a narrow valley opens to the smaller rate. The rival: minibatch noise holds the loss
 above the floor of the place it is in, and a smaller rate makes less noise. From the state at every
 cut branches are followed for ten epochs, with the same order of samples: the cut; no cut; no cut,
-iterates averaged (one an epoch); no cut and no noise (full-batch descent at the old rate, as many
+iterates averaged (one per epoch); no cut and no noise (full-batch descent at the old rate, as many
 steps, clipped alike). Losses are on all training data, a mean over the last five epochs before the
 cut and of each branch, since a single instant scatters. (Before a cut there are fewer where the
 rule cuts as soon as it may.)
@@ -171,8 +171,8 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="The drop at a cut: valley or noise floor?",
-    source="a question of ours, on Sec. 1 (iii) and 3",
+    title="What the drop at a learning-rate cut consists of: a valley or a noise floor",
+    source="our own question, on Sec. 1 (iii) and 3",
     setting=setting,
     observe=(Parameters(),),
     save_at=on_cut(),
@@ -185,22 +185,25 @@ experiment = Experiment(
     claims=(
         Claim("Reducing the learning rate allows the drop: at the old rate it does not come in the same epochs.",
               "V5 · Abstract (3)", are("calm", "average", "valley", "neither")),
-        Claim("It allows the optimiser to enter a valley: what lies below is not reached at the old rate, neither by "
-              "averaging iterates nor without the noise of batches.", "V5 · Abstract (3)", are("valley", "neither"),
+        Claim("The cut allows the optimiser to enter a valley: what lies below is not reached at the "
+              "old rate, neither by averaging iterates nor without the noise of batches.",
+              "V5 · Abstract (3)", are("valley", "neither"),
               note="the average of the iterates at the old rate lies as low: the floor was under them all along"),
         Claim("The drop at a cut is the entry into a valley too sharp for the old rate.", "V6 · Sec. 3",
               at_drops(behind_walls, say_walls),
-              note="sharp it is, and descent without noise does not settle there; but it is no entry: see the average"),
+              note="it is sharp, and descent without noise does not settle there; but it is not an "
+              "entry: see the average"),
         Claim("The average of iterates at the old rate falls by half as much or more.", "ours",
               at_drops(falls_enough("averaged"), median_ratio("averaged"))),
         Claim("Without the noise of batches the loss falls by half as much or more at the old rate.", "ours",
               at_drops(falls_enough("calm"), median_ratio("calm")),
               note="full-batch descent at that rate does not settle either: see the next two"),
-        Claim("The average of the iterates of full-batch descent at the old rate falls so: it swings across a floor.",
+        Claim("The average of the iterates of full-batch descent at the old rate falls by half "
+              "as much or more: the descent swings across a floor.",
               "ours", at_drops(falls_enough("calm_averaged"), median_ratio("calm_averaged"))),
         Claim("Without clipping full-batch descent at the old rate leaves for a loss ten times as high.", "ours",
               at_drops(lambda run: run["free"].values > 10 * run["before"].values, median_ratio("free"))),
-        Claim("Before a drop the loss is sharper than plain descent at that rate could bear.", "ours",
+        Claim("Before a drop the loss is too sharp for plain descent at that rate.", "ours",
               sharp_in_general),
     ),
 )  # fmt: skip

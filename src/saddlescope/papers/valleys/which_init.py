@@ -1,10 +1,11 @@
-"""A question of ours: which initialisation gives the plateaus and failures that the paper reports?
+"""Our own question: which initialisation gives the plateaus and failures that the paper reports?
 
-The paper names the μ-parameterisation, which with only the width → rank maps trained is the mean-field one. Its
-numbers fit weights uniform on ±1/√fan-in. f3_N768_bs4 at rank 10, depths 1 to 6, five seeds: how long the first
-plateau lasts and which share of runs works. A clip acts on the gradient of C, which in the mean-field form is n times
-smaller: the same clip bites less there than in the μP form, so that both forms are run, clipped and not.
-`valleys.init_counts` has the paper's own counts.
+The paper names the μ-parameterisation, which with only the width → rank maps trained is the
+mean-field one. Its numbers fit weights uniform on ±1/√fan-in. f3_N768_bs4 at rank 10, depths 1 to
+6, five seeds: how long the first plateau lasts and which share of runs works. A clip acts on the
+gradient of C, which in the mean-field form is n times smaller: the same clip bites less there than
+in the μP form, so that both forms are run, clipped and not. `valleys.init_counts` has the paper's
+own counts.
 """
 
 import matplotlib.pyplot as plt
@@ -118,8 +119,8 @@ def draw(results):
 
 
 experiment = Experiment(
-    title="Which initialisation gives the paper's plateaus",
-    source="App. A.1, C.1; a question of ours",
+    title="Length of the first plateau and share of working runs, by initialisation",
+    source="App. A.1, C.1; our own question",
     setting=setting,
     full=dict(init=INITS, clip=CLIPS, L=range(1, 7), seed=range(5), width=(1024,)),
     quick=dict(init=("uniform", "gaussian"), clip=("clipped",), L=(1, 3), seed=range(1), width=(64,)),

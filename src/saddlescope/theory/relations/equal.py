@@ -1,14 +1,16 @@
 """Equal units."""
 
-from dataclasses import dataclass
+from typing import ClassVar, final
 
+import equinox as eqx
 import numpy as np
 
+from saddlescope.serialization.part import as_float, as_int
 from saddlescope.theory.relations.groups import members, nearest_centres, sides
 from saddlescope.theory.relations.kind import Kind, numpy, refuse_unless_unit, split, stacked
 
 
-@dataclass(frozen=True)
+@final
 class Equal(Kind):
     """(i) Equal units, for any φ: u_H = u_i, v_H = γ v_i, v_i ← (1 - γ) v_i (Eq. 4).
 
@@ -24,11 +26,11 @@ class Equal(Kind):
     - `mirrored`: Whether units count as equal up to the sign; for odd φ alone.
     """
 
-    share: float = 0.5
-    unit: int = 0
-    mirrored: bool = False
+    share: float = eqx.field(default=0.5, converter=as_float)
+    unit: int = eqx.field(default=0, static=True, converter=as_int)
+    mirrored: bool = eqx.field(default=False, static=True)
 
-    theorem = "(i)"
+    theorem: ClassVar[str] = "(i)"
 
     @property
     def name(self):

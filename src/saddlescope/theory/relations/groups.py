@@ -31,7 +31,7 @@ def nearest_centres(rows, width, mirrored=False, rounds=50):
 def nearest_rays(rows, width, mirrored=False, rounds=50):
     """Which ray each row belongs to, its length along it, and the rays' directions.
 
-    A length is not below 0 unless `mirrored`, where a ray goes on behind the origin. Starts are
+    A length is not below 0 unless `mirrored`, where a ray continues behind the origin. Starts are
     greedy and farthest, then come Lloyd's rounds.
     """
     size = (rows**2).sum(1)

@@ -1,17 +1,19 @@
 """The kind of all relations between units, and what can be done with any of them."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
+from typing import ClassVar
 
 import jax
 import numpy as np
 
 from saddlescope.errors import require
 from saddlescope.nets.net import Params
+from saddlescope.serialization.part import Part
 from saddlescope.theory.properties import Properties
 
 
-class Kind(ABC):
+class Kind(Part):
     """Abstract base of the ways in which a wide net is a narrow one.
 
     Each kind says the same thing twice. `add` says how a fixed point of a narrow net is a fixed
@@ -21,7 +23,7 @@ class Kind(ABC):
     paper, Theorems 1 and 3, F.3 and F.4. `theorem` is the case of the theorems, (i) to (iv).
     """
 
-    theorem: str  # (i) to (iv)
+    theorem: ClassVar[str]  # (i) to (iv)
 
     @property
     def name(self) -> str:
@@ -112,7 +114,7 @@ def _refuse_unless_way(kind):
 
 
 def refuse_unless_weights(params):
-    """Both u and v, a row a unit, all numbers."""
+    """Both u and v, one row per unit, all numbers."""
     require(
         isinstance(params, Mapping) and {"u", "v"} <= {*params},
         "The weights of a net of units are {'u': …, 'v': …}.",
@@ -144,7 +146,7 @@ def numpy(params) -> Params:
 
 
 def stacked(params) -> np.ndarray:
-    """One row a unit: v_i, then u_i."""
+    """One row per unit: v_i, then u_i."""
     return np.concatenate([np.asarray(params["v"]), np.asarray(params["u"])], axis=1)
 
 

@@ -1,15 +1,17 @@
 """Proportional units."""
 
-from dataclasses import dataclass
+from typing import ClassVar, final
 
+import equinox as eqx
 import numpy as np
 
+from saddlescope.serialization.part import as_float, as_int
 from saddlescope.theory.relations.constraint import onto_product
 from saddlescope.theory.relations.groups import members, nearest_rays, unit
 from saddlescope.theory.relations.kind import Kind, numpy, refuse_unless_unit, split, stacked
 
 
-@dataclass(frozen=True)
+@final
 class Rays(Kind):
     """(iii) Proportional units, where φ(x; γu) = γ φ(x; u): u_H = γ_u u_i, v_H = γ_v v_i (Eq. 6).
 
@@ -23,16 +25,16 @@ class Rays(Kind):
     - `outer`: γ_v. The default 0.4 is γ_u / (1 + γ_u²), which puts the fixed point on the manifold
       (Eq. 29).
     - `unit`: The number i of the unit that is copied.
-    - `lines`: Whether γ may be negative, so that a ray goes on behind the origin; for φ homogeneous
+    - `lines`: Whether γ may be negative, so that a ray continues behind the origin; for φ homogeneous
       for every factor.
     """
 
-    inner: float = 0.5
-    outer: float = 0.4
-    unit: int = 0
-    lines: bool = False
+    inner: float = eqx.field(default=0.5, converter=as_float)
+    outer: float = eqx.field(default=0.4, converter=as_float)
+    unit: int = eqx.field(default=0, static=True, converter=as_int)
+    lines: bool = eqx.field(default=False, static=True)
 
-    theorem = "(iii)"
+    theorem: ClassVar[str] = "(iii)"
 
     def fits(self, p):
         return p.homogeneous or (p.positively and self.inner > 0 and not self.lines)

@@ -1,6 +1,6 @@
 """Silent units."""
 
-from dataclasses import dataclass
+from typing import ClassVar, final
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -8,7 +8,7 @@ from scipy.optimize import linear_sum_assignment
 from saddlescope.theory.relations.kind import Kind, numpy, split, stacked
 
 
-@dataclass(frozen=True)
+@final
 class Silent(Kind):
     """(ii) Silent units, where φ(x; 0) = 0: u_H = 0, v_H = 0 (Eq. 5).
 
@@ -16,7 +16,7 @@ class Silent(Kind):
     3.
     """
 
-    theorem = "(ii)"
+    theorem: ClassVar[str] = "(ii)"
 
     def fits(self, p):
         return p.silent

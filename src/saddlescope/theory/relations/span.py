@@ -1,15 +1,21 @@
 """Units in the span of others."""
 
-from dataclasses import dataclass
+from typing import ClassVar, final
 
+import equinox as eqx
 import numpy as np
 
 from saddlescope.errors import require
+from saddlescope.serialization.part import as_float
 from saddlescope.theory.relations.constraint import onto_product
 from saddlescope.theory.relations.kind import Kind, numpy, split, stacked
 
 
-@dataclass(frozen=True)
+def _factors(given):
+    return tuple(map(as_float, given))
+
+
+@final
 class Span(Kind):
     """(iv) Units in a span, where φ is linear in u: u_H = Σ γ_ui u_i, v_H = Σ γ_vi v_i (Eq. 7).
 
@@ -23,10 +29,10 @@ class Span(Kind):
       point on the manifold (Eq. 31).
     """
 
-    inner: tuple[float, ...] = (0.5,)
-    outer: tuple[float, ...] = (0.4,)
+    inner: tuple[float, ...] = eqx.field(default=(0.5,), converter=_factors)
+    outer: tuple[float, ...] = eqx.field(default=(0.4,), converter=_factors)
 
-    theorem = "(iv)"
+    theorem: ClassVar[str] = "(iv)"
 
     def fits(self, p):
         return p.linear
@@ -37,8 +43,7 @@ class Span(Kind):
             max(len(self.inner), len(self.outer)) <= len(u),
             f"There are more factors than the {len(u)} units.",
         )
-        inner, outer = (np.pad(np.array(g, float), (0, max(0, len(u) - len(g))))[: len(u)] for g in
-                        (self.inner, self.outer))  # fmt: skip
+        inner, outer = (np.pad(g, (0, len(u) - len(g))) for g in (self.inner, self.outer))
         new = outer @ v
         return {"u": np.vstack([u, inner @ u]), "v": np.vstack([v - np.outer(inner, new), new])}
 
