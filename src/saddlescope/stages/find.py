@@ -5,7 +5,17 @@ from numpy.typing import ArrayLike
 
 from saddlescope.errors import require
 from saddlescope.stages.cuts import Cuts
-from saddlescope.stages.noise import blurred, level_of, lows, point_noise, rates, smoothing_width
+from saddlescope.stages.noise import (
+    blurred,
+    level_of,
+    lows,
+    quantum,
+    rates,
+    rising_noise,
+    smoothing_width,
+    unrounded,
+    without_spikes,
+)
 from saddlescope.stages.value import Plateau, Stages
 
 
@@ -59,11 +69,13 @@ def find_stages(
         return Stages((), tuple(level), 0.0, note)
     scale = np.abs(loss).max()
     loss, clock, depth = loss / scale, np.log(time) if log_time else time, np.log(prominence)
-    noise = point_noise(loss)
-    width = smoothing_width(loss, clock, noise) if smooth is None else float(smooth)
+    grain = quantum(loss)
+    loss, spikes = without_spikes(loss)
+    loss = unrounded(loss, grain)
+    width = smoothing_width(loss, clock, grain) if smooth is None else float(smooth)
     smooth_loss = blurred(loss, width)
-    curve, left = lows(smooth_loss), noise / np.sqrt(1 + 3.545 * width)
-    rate, floor = rates(curve, clock, noise, width)
+    curve, left = lows(smooth_loss), rising_noise(loss, width) * np.sqrt(2) * max(width, 1.0) + grain / 3
+    rate, floor = rates(loss, clock, width, grain)
     log_rate = np.log(np.maximum(rate, floor))
     low = smooth_loss - curve <= min_fall * level_of(curve) + 3 * left  # not on a spike or a later rise
     cuts = Cuts(loss, curve, clock, width, (rate <= floor) & low, log_rate, depth)

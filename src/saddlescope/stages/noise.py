@@ -1,10 +1,12 @@
 """Noise of a curve, the smoothing it asks for, and the rate of fall that is left."""
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d, maximum_filter1d, uniform_filter1d
+from scipy.ndimage import gaussian_filter1d, maximum_filter1d, median_filter, uniform_filter1d
+from scipy.special import ndtri
 
-NOISE_SHARE = 0.02  # of the level, after smoothing
+OUTLIER = 6.0  # deviations from the median of the neighbours
 STANDS_OUT = 45  # times the rate of noise, for the fastest drop
+NEAR = 7  # blocks of noise that are taken together
 RISES = 0.02  # of the steps go up, where there is noise
 LEAST = 2.0  # points of smoothing, where there is noise at all
 RESOLUTION = 1e-12  # of the curve's whole range: what is smaller is not seen
@@ -25,31 +27,73 @@ def quantum(loss):
     return float(moved.min()) if np.all(np.abs(steps - steps.round()) < 1e-3 * steps) else 0.0
 
 
-def point_noise(loss):
-    """The deviation of point noise along the curve; at least that of rounding.
+def without_spikes(loss):
+    """The curve without single points, or short runs, far from the median of their neighbours; and where those were."""
+    reach = min(25, len(loss) // 20)
+    if reach < 2:
+        return loss, np.zeros(len(loss), bool)
+    middle = median_filter(loss, 2 * reach + 1, mode="nearest")
+    off, level = loss - middle, level_of(middle)
+    size = blocks_of(len(loss), 200)
+    share = np.array([np.median(np.abs(off[b]) / level[b]) for b in size]) / 0.6745
+    along = np.interp(np.arange(len(loss)), [b.mean() for b in size], maximum_filter1d(share, 3)) * level
+    spike = np.abs(off) > OUTLIER * along + 1e-9 * np.ptp(loss)
+    if not 0 < spike.mean() < 0.2 or not np.any(along > 0):
+        return loss, np.zeros(len(loss), bool)
+    return np.where(spike, middle, loss), spike & (off > 0)
 
-    For point noise of deviation s the fourth difference has √70 s, and smooth curves hardly any. Its median over blocks
-    of a hundred points is blind to sharp drops. A curve that hardly ever rises has no noise: what it shows is its
-    shape. A steep fall hides noise, so a block's, as a share of its level, is the largest of it and its neighbours.
+
+def unrounded(loss, quantum):
+    """A rounded curve from the middle of each run of equal values to the middle of the next."""
+    if not quantum:
+        return loss
+    first = np.concatenate([[0], np.flatnonzero(np.diff(loss)) + 1])
+    last = np.concatenate([first[1:] - 1, [len(loss) - 1]])
+    return np.interp(np.arange(len(loss)), 0.5 * (first + last), loss[first])
+
+
+def blocks_of(n, size):
+    """0 … n − 1 in blocks of at least `size`."""
+    return np.array_split(np.arange(n), max(1, n // int(size)))
+
+
+def rising_noise(loss, width):
+    """The deviation that noise leaves in the step of the smoothed curve: what falls by chance rises as often.
+
+    A curve that hardly ever rises has no noise: what it shows is its shape. A steep fall hides noise, so a block's, as a
+    share of its level, is the largest of it and its neighbours. Correlation is in it, since the steps are measured.
     """
-    step, level = np.diff(loss), level_of(loss)
-    blocks = np.array_split(np.arange(len(step)), max(1, len(step) // 100))
-    fourth = np.pad(np.abs(np.diff(loss, 4)), (2, 1), mode="edge") if len(loss) > 8 else np.zeros(len(step))
-    share = [np.median(fourth[b]) / 5.64 / np.mean(level[b]) for b in blocks]
-    rises = np.array([np.mean(step[b] > 0) for b in blocks])
-    share = np.where(maximum_filter1d(rises, 3) > RISES, share, 0.0)
-    along = np.interp(np.arange(len(loss)), [b.mean() for b in blocks], maximum_filter1d(share, 3))
-    return np.maximum(along * level, quantum(loss) / np.sqrt(12))
+    smooth = blurred(loss, width)
+    step, level = np.gradient(smooth), level_of(smooth)
+    blocks = blocks_of(len(step), max(32, 8 * width))
+    rise = np.maximum(step, 0) / level
+    share = np.array([_deviation(rise[b]) for b in blocks])
+    count = np.array([np.count_nonzero(rise[b]) if s else 0 for b, s in zip(blocks, share, strict=True)], float)
+    weight = uniform_filter1d(count, NEAR, mode="constant")
+    near = np.sqrt(uniform_filter1d(count * share**2, NEAR, mode="constant") / np.maximum(weight, 1e-9))
+    return np.interp(np.arange(len(loss)), [b.mean() for b in blocks], near) * level
 
 
-def smoothing_width(loss, clock, noise):
-    """σ in points. A Gaussian divides the deviation of point noise by √(2√π σ)."""
-    share = min(1.0, np.quantile(noise / level_of(loss), 0.9))
-    if share < 1e-6:
+def _deviation(rise):
+    """The deviation of steps of which these are the rises (0 where they fall), around a mean that may be a fall.
+
+    A share p of rises says that the mean lies m = Φ⁻¹(1 − p) deviations below nought; the mean square of the rises is
+    then [(1 + m²) p − m φ(m)] of the variance.
+    """
+    p = min(np.mean(rise > 0), 0.5)
+    if p <= RISES:
         return 0.0
-    most, width = len(loss) / 32, max(LEAST, (share / NOISE_SHARE) ** 2 / 3.545)
+    m = ndtri(1 - p)
+    return np.sqrt(np.mean(rise**2) / ((1 + m * m) * p - m * np.exp(-m * m / 2) / np.sqrt(2 * np.pi)))
+
+
+def smoothing_width(loss, clock, quantum):
+    """σ in points: as narrow as lets the fastest fall stand out of the noise."""
+    if not np.any(rising_noise(loss, 0)):
+        return 0.0
+    most, width = len(loss) / 32, LEAST
     while width < most:
-        rate, floor = rates(lows(blurred(loss, width)), clock, noise, width)
+        rate, floor = rates(loss, clock, width, quantum)
         if np.max(rate / floor) >= STANDS_OUT:
             break
         width *= 1.5
@@ -71,9 +115,8 @@ def lows(loss):
     return np.interp(np.arange(len(loss)), records, loss[records])
 
 
-def rates(curve, clock, noise, width):
-    """-dL/dt, and the rate that noise and rounding alone would show."""
-    spacing = np.gradient(clock)
-    point = noise / np.sqrt(2) / (1 + 1.88 * width**1.5)  # 0.376 noise / width^1.5 for a wide Gaussian
+def rates(loss, clock, width, quantum):
+    """-dL/dt of the smoothed curve, and the rate that noise and rounding alone would show."""
+    curve, spacing = lows(blurred(loss, width)), np.gradient(clock)
     rounding = 4 * np.finfo(float).eps * np.abs(curve) + RESOLUTION * 1e-3 * np.ptp(curve) + 1e-300
-    return -np.gradient(curve, clock), (point + rounding) / spacing
+    return -np.gradient(curve, clock), (rising_noise(loss, width) + rounding) / spacing
