@@ -49,7 +49,12 @@ def unrounded(loss, quantum):
         return loss
     first = np.concatenate([[0], np.flatnonzero(np.diff(loss)) + 1])
     last = np.concatenate([first[1:] - 1, [len(loss) - 1]])
-    return np.interp(np.arange(len(loss)), 0.5 * (first + last), loss[first])
+    middle, value = 0.5 * (first + last), loss[first]
+    if len(first) > 1:  # beyond the last middle it goes on as it did, by half a step
+        slope = np.diff(value)[[0, -1]] / np.diff(middle)[[0, -1]]
+        ends = value[[0, -1]] + slope * ([0, len(loss) - 1] - middle[[0, -1]])
+        middle, value = np.r_[-0.5, middle, len(loss) - 0.5], np.r_[ends[0], value, ends[1]]
+    return np.interp(np.arange(len(loss)), middle, value)
 
 
 def blocks_of(n, size):
@@ -70,7 +75,7 @@ def rising_noise(loss, width):
     share = np.array([_deviation(rise[b]) for b in blocks])
     count = np.array([np.count_nonzero(rise[b]) if s else 0 for b, s in zip(blocks, share, strict=True)], float)
     weight = uniform_filter1d(count, NEAR, mode="constant")
-    near = np.sqrt(uniform_filter1d(count * share**2, NEAR, mode="constant") / np.maximum(weight, 1e-9))
+    near = np.sqrt(np.maximum(uniform_filter1d(count * share**2, NEAR, mode="constant"), 0) / np.maximum(weight, 1e-3))
     return np.interp(np.arange(len(loss)), [b.mean() for b in blocks], near) * level
 
 
