@@ -143,6 +143,7 @@ class Experiment:
 
     def run(self, axes: Axes, workers: int = 1, quiet: bool = False, folder=None) -> Results:
         """Measure and predict at every point of the axes; `folder` keeps the runs."""
+        self.require_available(axes)
         plan = self.plan(axes)
         with make_executor(workers, plan) as executor:
             runs = [split_predicted(run, PREDICTED) for run in run_plan(plan, folder, executor, quiet)]

@@ -37,7 +37,9 @@ def plan_sweep(what: str, axis: list[str], where: str | None, scale: str, out, r
     name = one_key(what, "sweep")
     experiment = find_experiment(name)
     check_axis_names(name, experiment, axes)
-    plan = experiment.plan(choose_scale(experiment, scale, axes).axes, where)
+    chosen = choose_scale(experiment, scale, axes).axes
+    experiment.require_available(chosen)
+    plan = experiment.plan(chosen, where)
     # The folder of `run`: either command finds the runs of the other.
     return plan, Path(out) if out is not None else folder_of(results, name, scale)
 

@@ -20,9 +20,10 @@ from saddlescope.nets import Cube, Identity, Neuron, Square, Units
 from saddlescope.observables import Parameters
 from saddlescope.optimisers import GradientDescent
 from saddlescope.setting import Setting
+from saddlescope.sweeps import TrainJob
 from saddlescope.tasks import Teacher
 from saddlescope.theory import FirstDrop, PowerGrowth
-from saddlescope.training import every
+from saddlescope.training import SaveAt
 
 UNITS, EPS, SMALL = 10, 1e-3, 0.1
 NETS = {1: (Identity(), 0.01), 2: (Square(), 0.01), 3: (Cube(), 0.002)}  # by degree, with a stable learning rate
@@ -41,17 +42,29 @@ def setting(p, seed):
     activation, lr = NETS[p]
     task = Teacher(activation, ((1, 0), (0, 1)), None)
     net = Units(UNITS, Neuron(activation), NET_EPS)
-    return Setting(task, net, GradientDescent(lr), steps=STEPS, seed=seed)
+    return {"whole": Setting(task, net, GradientDescent(lr), steps=STEPS, seed=seed)}
+
+
+def follow(runs, settings):
+    """The same net once more, up to its first drop, with its weights at the start and there."""
+    drop = first_drop(runs["whole"]) if runs else None
+    if not drop:
+        return {}
+    return {"to the drop": TrainJob(settings["whole"].replace(steps=drop), (Parameters(),), SaveAt(steps=(0,)))}
+
+
+def first_drop(run):
+    return next((round(d.at) for d in run.stages.drops), None)
 
 
 def predict(p, seed):
     return (PowerGrowth(p, tuple(start(seed))), *((FirstDrop(),) if p in NETS else ()))
 
 
-def analyse(run, made, p, seed):
+def analyse(runs, _, p, seed):
     """The equation, by a solver; and the growth of a net's second unit until the first drop."""
     found = solved(start(seed), p)
-    return found | ({"net_growth": in_net(run)} if p in NETS else {})
+    return found | ({"net_growth": in_net(runs.get("to the drop"))} if p in NETS else {})
 
 
 def solved(v0, p):
@@ -69,11 +82,10 @@ def solved(v0, p):
 
 def in_net(run):
     """The second largest unit's growth from the start to the first drop; NONE without one."""
-    drop = next((d.at for d in run.stages.drops), None)
-    if drop is None:
+    if run is None:
         return NONE
-    theta = np.concatenate([run.param_u.values, run.param_v.values], axis=2)  # step × unit × weight
-    begin, end = (np.linalg.norm(theta[step], axis=1) for step in (0, round(drop)))
+    theta = np.concatenate([run.param_u.values, run.param_v.values], axis=2)  # instant × unit × weight
+    begin, end = (np.linalg.norm(theta[i], axis=1) for i in (0, -1))
     second = int(np.argsort(end)[-2])
     return float(end[second] / begin[second])
 
@@ -156,9 +168,8 @@ experiment = Experiment(
     setting=setting,
     full=dict(p=(1, 2, 3, 4), seed=range(50)),
     quick=dict(p=(1, 2, 3), seed=range(3)),
-    save_at=every(1, STEPS),  # the drop may come at any step
-    observe=(Parameters(),),
     analyse=analyse,
+    follow=follow,
     predict=predict,
     draw=draw,
     claims=(
