@@ -1,11 +1,13 @@
 """A curve cut into falls at the peaks of its rate, and plateaus at the valleys between."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
 from saddlescope.stages.noise import RESOLUTION, blurred, level_of, quantum
-from saddlescope.stages.value import Drop, Plateau
+from saddlescope.stages.plateaus import Stretch
+from saddlescope.stages.value import Drop
 
 
 def _peaks_of(log_rate, depth):
@@ -119,20 +121,21 @@ class Cuts:
         start = first + int(np.flatnonzero(part >= self.curve[first] - 0.1 * fall)[-1])
         return start, first + int(np.argmax(part <= self.curve[first] - 0.9 * fall))
 
-    def stages(self, time, scale):
-        """All falls and all plateaus, in the user's units of time and loss."""
+    def stages(self, time, min_fall):
+        """All falls, all plateaus, and the trends beside them come by `Stages.trends`."""
         valleys = self.valleys()
-        levels = [scale * v for v in self.levels(valleys)]
-        drops = tuple(
-            self.drop(p, valleys[i : i + 2], levels[i : i + 2], time, scale) for i, p in enumerate(self.peaks)
-        )
+        levels = self.levels(valleys)
+        drops = tuple(self.drop(p, valleys[i : i + 2], levels[i : i + 2], time) for i, p in enumerate(self.peaks))
+        spans = [self.span(valleys[i : i + 2]) for i in range(len(self.peaks))]
         plateaus = []
         for i, v in enumerate(valleys):
             if v is not None:
                 near = [self.log_rate[p] for p in self.peaks[max(i - 1, 0) : i + 1]]
                 flatness = float(np.exp(self.log_rate[v] - np.mean(near))) if near else self.spread()
-                start, end = drops[i - 1].end if i else time[0], drops[i].start if i < len(drops) else time[-1]
-                plateaus.append(Plateau(float(start), float(end), float(time[v]), float(levels[i]), flatness))
+                first = spans[i - 1][1] if i else 0
+                last = spans[i][0] if i < len(spans) else len(self.loss) - 1
+                stretch = Stretch(self.loss, time, min(first, v), max(last, v), None, min_fall)
+                plateaus.append(replace(stretch.plateau(v, levels[i])[0], flatness=flatness))
         return drops, tuple(plateaus)
 
     def spread(self):
@@ -140,13 +143,13 @@ class Cuts:
         smooth = blurred(self.loss, self.width)
         return float(np.ptp(smooth) / level_of(smooth).mean())
 
-    def drop(self, p, valleys, levels, time, scale):
+    def drop(self, p, valleys, levels, time):
         """One fall, from its peak and the valleys beside it."""
         (a, b), (before, after) = valleys, levels
         start, end = self.span(valleys)
         start = 0 if a is None else start
         kind = "slope" if a is None else "unfinished" if b is None else "drop"
-        rate = float(scale * np.exp(self.log_rate[p]))
+        rate = float(np.exp(self.log_rate[p]))
         return Drop(float(time[start]), float(time[end]), self.fastest(p, time), before, after, rate, kind)
 
     def fastest(self, p, time):

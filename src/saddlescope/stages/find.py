@@ -1,22 +1,27 @@
 """Find the stages of a loss curve."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from saddlescope.errors import require
 from saddlescope.stages.cuts import Cuts
 from saddlescope.stages.noise import (
+    RESOLUTION,
     blurred,
+    is_noisy,
     level_of,
     lows,
     quantum,
-    rates,
-    rising_noise,
-    smoothing_width,
+    rising_share,
     unrounded,
-    without_spikes,
+    without_outliers,
 )
+from saddlescope.stages.noisy import noisy_stages
 from saddlescope.stages.value import Plateau, Stages
+
+FEW = 16  # points: in fewer, noise is not looked for
 
 
 def find_stages(
@@ -30,24 +35,21 @@ def find_stages(
 ) -> Stages:
     """Find the plateaus and drops of a loss curve, ours or anybody's.
 
-    1. Noise is read off the fourth differences in blocks, so that it may differ along the curve. A
-       curve that hardly ever rises has none.
-    2. The curve is smoothed by a Gaussian, at most 1/32 of the curve wide. It is as wide as brings
-       the noise under 2 % of the level, and the fastest fall to 45 times the rate of noise. A clean
-       curve is not smoothed. A line then joins each record low to the next, so that a spike that
-       comes back is not a drop.
-    3. The rate is r = -dL/dt, but not below one deviation of what noise alone would give. Drops are
-       maxima of log r that stand out by a factor of `prominence` on both sides. They lower the loss
-       by more than `min_fall` of its level.
-    4. A plateau is what lies between. Its level is the loss where r is smallest. Its flatness is r
-       there over the geometric mean of the neighbouring drops' rates: below 0.05 it is clean, below
-       0.2 a shoulder.
+    1. Single points far from their neighbours are spikes: they are listed and left out. A curve that
+       was rounded is drawn from the middle of each run of equal values to the next.
+    2. Noise is read off the rises, at every scale: what falls by chance rises as often. Correlated
+       noise, as of a smoothed log, is measured as what it is. A curve that hardly ever rises has
+       none.
+    3. With noise, a drop is a gap between the lines through two flanks. It is larger than chance makes
+       anywhere in the curve, and the loss falls faster in it than in the flanks, by `prominence`.
+       Without noise, drops are maxima of log r, r = -dL/dt, that stand out by `prominence` on both
+       sides. In both cases a drop lowers the loss by more than `min_fall` of its level.
+    4. A plateau is the part between two falls where the smoothed loss stays within a tenth of its
+       level (or the noise). What is left of the stretch is a slow fall or a rise.
 
     A fall from the very start has no plateau before it and is a slope. A fall that the curve ends
-    in is unfinished. Neither counts as a drop; `Stages.all_falls` has both. Not seen are plateaus
-    shorter than the smoothing, falls below 1e-12 of the whole, and slow drops in noise of several
-    per cent. A slow power law or straight line in such noise may be given a drop that it does not
-    have.
+    in is unfinished. A fall that stands out by less than `prominence`, but by two or more, is a
+    shoulder. None of these counts as a drop; `Stages.all_falls` has them.
 
     **Arguments:**
 
@@ -70,18 +72,37 @@ def find_stages(
     scale = np.abs(loss).max()
     loss, clock, depth = loss / scale, np.log(time) if log_time else time, np.log(prominence)
     grain = quantum(loss)
-    loss, spikes = without_spikes(loss)
-    loss = unrounded(loss, grain)
-    width = smoothing_width(loss, clock, grain) if smooth is None else float(smooth)
-    smooth_loss = blurred(loss, width)
-    curve, left = lows(smooth_loss), rising_noise(loss, width) * np.sqrt(2) * max(width, 1.0) + grain / 3
-    rate, floor = rates(loss, clock, width, grain)
-    log_rate = np.log(np.maximum(rate, floor))
-    low = smooth_loss - curve <= min_fall * level_of(curve) + 3 * left  # not on a spike or a later rise
-    cuts = Cuts(loss, curve, clock, width, (rate <= floor) & low, log_rate, depth)
-    cuts.drop_small_falls(min_fall, left)
+    loss, spikes = without_outliers(loss)
+    if grain and np.median(rising_share(loss, 0.0) * level_of(loss)) < 0.3 * grain:
+        loss = unrounded(loss)
+    if smooth is None and len(loss) >= FEW and is_noisy(loss):
+        found = _noisy(loss, time, log_time, grain, min_fall, prominence)
+    else:
+        found = _clean(loss, time, clock, float(smooth or 0), grain, min_fall, depth)
     with np.errstate(over="ignore"):  # levels near the largest float
-        return Stages(*cuts.stages(time, scale), width, note)
+        return replace(found.scaled(scale), note=note, spikes=tuple(map(float, time[spikes])))
+
+
+def _noisy(loss, time, log_time, grain, min_fall, prominence):
+    if log_time:  # flanks are lines in log time: at even steps of it
+        even = np.linspace(np.log(time[0]), np.log(time[-1]), len(time))
+        loss, time = np.interp(even, np.log(time), loss), np.exp(even)
+    return noisy_stages(loss, time, grain, min_fall, prominence)
+
+
+def _clean(loss, time, clock, width, grain, min_fall, depth):
+    """By the peaks of the rate. `width` is that of a smoothing that was asked for."""
+    smooth = blurred(loss, width)
+    curve = lows(smooth)
+    level = level_of(smooth)
+    step = rising_share(loss, width) * level if width else np.zeros(len(loss))
+    left = np.sqrt(2) * max(width, 1.0) * step + grain / np.sqrt(12)
+    rounding = 4 * np.finfo(float).eps * np.abs(curve) + RESOLUTION * 1e-3 * np.ptp(curve) + 1e-300
+    rate, floor = -np.gradient(curve, clock), (step + rounding) / np.gradient(clock)
+    low = smooth - curve <= min_fall * level_of(curve) + 3 * left  # not on a later rise
+    cuts = Cuts(loss, curve, clock, width, (rate <= floor) & low, np.log(np.maximum(rate, floor)), depth)
+    cuts.drop_small_falls(min_fall, left)
+    return Stages(*cuts.stages(time, min_fall), width)
 
 
 def _own_time(loss):

@@ -1,20 +1,29 @@
-"""Noise of a curve, the smoothing it asks for, and the rate of fall that is left."""
+"""Noise of a curve: outliers, rounding, and the deviation that is left after smoothing.
+
+The deviation is read off the rises. What noise lets fall by chance it lets rise as often; a loss that is learned falls.
+So drops, however many, do not count as noise, and noise that is correlated, as in a log that was smoothed, is measured
+at each scale as what it is there.
+"""
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d, maximum_filter1d, median_filter, uniform_filter1d
+from scipy.ndimage import gaussian_filter1d, median_filter, uniform_filter1d
 from scipy.special import ndtri
 
 OUTLIER = 6.0  # deviations from the median of the neighbours
-STANDS_OUT = 45  # times the rate of noise, for the fastest drop
-NEAR = 7  # blocks of noise that are taken together
+OFTEN = 0.2  # of the points: then they are no outliers
 RISES = 0.02  # of the steps go up, where there is noise
-LEAST = 2.0  # points of smoothing, where there is noise at all
+NEAR = 7  # blocks of noise that are taken together
+CLEAN = 1e-6  # of the level: noise below it is none
+NARROWEST, WIDER = 2.0, 1.5  # widths of smoothing, in points: the first, and the factor to the next
 RESOLUTION = 1e-12  # of the curve's whole range: what is smaller is not seen
 
 
 def level_of(loss):
     """What a share is a share of: the loss itself; the range, where a loss can be negative."""
     return np.maximum(loss, 1e-30 * loss.max() + 1e-300) if loss.min() >= 0 else np.full(len(loss), np.ptp(loss))
+
+
+# ---- Rounding and outliers ----
 
 
 def quantum(loss):
@@ -27,82 +36,34 @@ def quantum(loss):
     return float(moved.min()) if np.all(np.abs(steps - steps.round()) < 1e-3 * steps) else 0.0
 
 
-def without_spikes(loss):
-    """The curve without single points, or short runs, far from the median of their neighbours; and where those were."""
-    reach = min(25, len(loss) // 20)
-    if reach < 2:
-        return loss, np.zeros(len(loss), bool)
-    middle = median_filter(loss, 2 * reach + 1, mode="nearest")
-    off, level = loss - middle, level_of(middle)
-    size = blocks_of(len(loss), 200)
-    share = np.array([np.median(np.abs(off[b]) / level[b]) for b in size]) / 0.6745
-    along = np.interp(np.arange(len(loss)), [b.mean() for b in size], maximum_filter1d(share, 3)) * level
-    spike = np.abs(off) > OUTLIER * along + 1e-9 * np.ptp(loss)
-    if not 0 < spike.mean() < 0.2 or not np.any(along > 0):
-        return loss, np.zeros(len(loss), bool)
-    return np.where(spike, middle, loss), spike & (off > 0)
+def unrounded(loss):
+    """A rounded curve from the middle of each run of equal values to the middle of the next.
 
-
-def unrounded(loss, quantum):
-    """A rounded curve from the middle of each run of equal values to the middle of the next."""
-    if not quantum:
-        return loss
+    Beyond the last middle it goes on as it did, by half a run.
+    """
     first = np.concatenate([[0], np.flatnonzero(np.diff(loss)) + 1])
     last = np.concatenate([first[1:] - 1, [len(loss) - 1]])
     middle, value = 0.5 * (first + last), loss[first]
-    if len(first) > 1:  # beyond the last middle it goes on as it did, by half a step
-        slope = np.diff(value)[[0, -1]] / np.diff(middle)[[0, -1]]
-        ends = value[[0, -1]] + slope * ([0, len(loss) - 1] - middle[[0, -1]])
-        middle, value = np.r_[-0.5, middle, len(loss) - 0.5], np.r_[ends[0], value, ends[1]]
-    return np.interp(np.arange(len(loss)), middle, value)
+    slope = np.diff(value)[[0, -1]] / np.diff(middle)[[0, -1]]
+    ends = value[[0, -1]] + slope * ([-0.5, len(loss) - 0.5] - middle[[0, -1]])
+    return np.interp(np.arange(len(loss)), np.r_[-0.5, middle, len(loss) - 0.5], np.r_[ends[0], value, ends[1]])
 
 
-def blocks_of(n, size):
-    """0 … n − 1 in blocks of at least `size`."""
-    return np.array_split(np.arange(n), max(1, n // int(size)))
+def without_outliers(loss):
+    """The curve with points far from the median of their neighbours put on it; and which of them lay above."""
+    reach, none = min(25, len(loss) // 20), np.zeros(len(loss), bool)
+    if reach < 2:
+        return loss, none
+    middle = median_filter(loss, 2 * reach + 1, mode="nearest")
+    off, level = loss - middle, level_of(middle)
+    share = _along(np.median(_in_blocks(np.abs(off) / level, 200), axis=1) / 0.6745, len(loss))
+    far = np.abs(off) > OUTLIER * share * level + 1e-9 * np.ptp(loss)
+    if not np.any(share) or not 0 < far.mean() < OFTEN:
+        return loss, none
+    return np.where(far, middle, loss), far & (off > 0)
 
 
-def rising_noise(loss, width):
-    """The deviation that noise leaves in the step of the smoothed curve: what falls by chance rises as often.
-
-    A curve that hardly ever rises has no noise: what it shows is its shape. A steep fall hides noise, so a block's, as a
-    share of its level, is the largest of it and its neighbours. Correlation is in it, since the steps are measured.
-    """
-    smooth = blurred(loss, width)
-    step, level = np.gradient(smooth), level_of(smooth)
-    blocks = blocks_of(len(step), max(32, 8 * width))
-    rise = np.maximum(step, 0) / level
-    share = np.array([_deviation(rise[b]) for b in blocks])
-    count = np.array([np.count_nonzero(rise[b]) if s else 0 for b, s in zip(blocks, share, strict=True)], float)
-    weight = uniform_filter1d(count, NEAR, mode="constant")
-    near = np.sqrt(np.maximum(uniform_filter1d(count * share**2, NEAR, mode="constant"), 0) / np.maximum(weight, 1e-3))
-    return np.interp(np.arange(len(loss)), [b.mean() for b in blocks], near) * level
-
-
-def _deviation(rise):
-    """The deviation of steps of which these are the rises (0 where they fall), around a mean that may be a fall.
-
-    A share p of rises says that the mean lies m = Φ⁻¹(1 − p) deviations below nought; the mean square of the rises is
-    then [(1 + m²) p − m φ(m)] of the variance.
-    """
-    p = min(np.mean(rise > 0), 0.5)
-    if p <= RISES:
-        return 0.0
-    m = ndtri(1 - p)
-    return np.sqrt(np.mean(rise**2) / ((1 + m * m) * p - m * np.exp(-m * m / 2) / np.sqrt(2 * np.pi)))
-
-
-def smoothing_width(loss, clock, quantum):
-    """σ in points: as narrow as lets the fastest fall stand out of the noise."""
-    if not np.any(rising_noise(loss, 0)):
-        return 0.0
-    most, width = len(loss) / 32, LEAST
-    while width < most:
-        rate, floor = rates(loss, clock, width, quantum)
-        if np.max(rate / floor) >= STANDS_OUT:
-            break
-        width *= 1.5
-    return float(min(width, most))
+# ---- Smoothing ----
 
 
 def blurred(loss, width):
@@ -115,13 +76,85 @@ def blurred(loss, width):
 
 
 def lows(loss):
-    """A line from each record low to the next: a spike that comes back is not a drop."""
+    """A line from each record low to the next: what rises and comes back is no drop."""
     records = np.flatnonzero(loss <= np.minimum.accumulate(loss))
     return np.interp(np.arange(len(loss)), records, loss[records])
 
 
-def rates(loss, clock, width, quantum):
-    """-dL/dt of the smoothed curve, and the rate that noise and rounding alone would show."""
-    curve, spacing = lows(blurred(loss, width)), np.gradient(clock)
-    rounding = 4 * np.finfo(float).eps * np.abs(curve) + RESOLUTION * 1e-3 * np.ptp(curve) + 1e-300
-    return -np.gradient(curve, clock), (rising_noise(loss, width) + rounding) / spacing
+# ---- Noise by its rises ----
+
+
+def rising_share(loss, width):
+    """The deviation that noise leaves in one step of the smoothed curve, as a share of the level, along the curve.
+
+    A curve that hardly ever rises has none: what it shows is its shape. A steep fall hides noise, so blocks are taken
+    together with their neighbours, each by the number of its rises.
+    """
+    smooth = blurred(loss, width)
+    rise = np.maximum(np.gradient(smooth), 0) / level_of(smooth)
+    rows = _in_blocks(rise, max(32, 8 * width))
+    often = np.minimum(np.mean(rows > 0, axis=1), 0.5)
+    noisy = often > RISES
+    variance = np.where(noisy, np.mean(rows**2, axis=1) / _share_of_rises(np.where(noisy, often, 0.5)), 0.0)
+    weight = np.where(noisy, often, 0.0)
+    together = uniform_filter1d(weight * variance, NEAR, mode="constant")
+    near = np.maximum(together, 0) / np.maximum(uniform_filter1d(weight, NEAR, mode="constant"), 1e-6)
+    return _along(np.sqrt(near), len(loss))
+
+
+def _share_of_rises(often):
+    """The mean square of rises over the variance of all steps, if so many of them rise.
+
+    Their mean then lies m = Φ⁻¹(1 − often) deviations below nought, and E max(x, 0)² = (1 + m²) Φ(−m) − m φ(m).
+    """
+    m = ndtri(1 - often)
+    return (1 + m * m) * often - m * np.exp(-m * m / 2) / np.sqrt(2 * np.pi)
+
+
+class Noise:
+    """What noise leaves in means of any length, as a share of the level.
+
+    For white noise of deviation s, a step of the curve smoothed by a Gaussian of width w has 0.376 s / w^1.5, and a mean
+    over L points s / √L. Here s is measured at every w, and the largest up to it counts: correlation makes it grow.
+
+    **Arguments:**
+
+    - `loss`: the curve, without outliers.
+    """
+
+    def __init__(self, loss):
+        self.widths, rows = [NARROWEST], []
+        while self.widths[-1] * WIDER <= len(loss) / 24:
+            self.widths.append(self.widths[-1] * WIDER)
+        for width in self.widths:
+            rows.append(rising_share(loss, width) * width**1.5 / 0.376)
+        self.table = np.maximum.accumulate(rows, axis=0)
+
+    def of_means(self, length, at):
+        """s, as seen by means over so many points, around these places. A Gaussian is as wide as 3.545 of its widths."""
+        row = int(np.argmin(np.abs(np.array(self.widths) - length / 3.545)))
+        return self.table[row][np.clip(at, 0, self.table.shape[1] - 1)]
+
+
+    def reversed(self) -> "Noise":
+        """That of the curve read from its end."""
+        found = object.__new__(Noise)
+        found.widths, found.table = self.widths, self.table[:, ::-1]
+        return found
+
+
+def is_noisy(loss):
+    """Whether there is noise at all."""
+    return bool(np.quantile(rising_share(loss, 0.0), 0.9) > CLEAN)
+
+
+def _in_blocks(values, size):
+    """Rows of at least `size` values, as many as fit; the last few values may be left out."""
+    rows = max(1, len(values) // int(size))
+    return values[: len(values) // rows * rows].reshape(rows, -1)
+
+
+def _along(values, n):
+    """A value per block, as a line along n points."""
+    each = n / len(values)
+    return np.interp(np.arange(n), (np.arange(len(values)) + 0.5) * each - 0.5, values)

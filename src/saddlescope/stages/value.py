@@ -1,26 +1,29 @@
 """What a segmentation is: plateaus, drops and the whole of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # neither is needed to find stages
     import pandas as pd
     from matplotlib.axes import Axes
 
-CLEAN, SHOULDER = 0.05, 0.2  # flatness
+CLEAN, TILTED = 0.05, 0.2  # flatness
 
 
 @dataclass(frozen=True)
 class Plateau:
-    """A stretch of a loss curve between two falls, or before the first or after the last.
+    """A stretch of a loss curve that stays near one level, between two falls or at an end.
 
     **Arguments:**
 
-    - `start`: When the fall before it is 90 % done, or the curve's first time.
-    - `end`: When the fall after it is 10 % done, or the curve's last time.
-    - `at`: Where the rate of fall is smallest.
-    - `level`: The loss there.
+    - `start`, `end`: The smoothed loss stays within a tenth of the level, or the noise, between them.
+    - `at`: Where the loss moves least.
+    - `level`: The mean loss; of a curve without noise, the loss at `at`.
     - `flatness`: The rate there, over the geometric mean of the neighbouring falls' largest rates.
+    - `level_interval`: Where the level lies, with 95 %; without noise, half the fall to each side.
+    - `slope`: The slope of a line through it, per unit of time, and its 95 % interval.
+    - `band`: The least and the largest loss between start and end, spikes left out.
+    - `smallest_drop`: The least drop that could be seen in its middle, as a share of the level.
     """
 
     start: float
@@ -28,11 +31,33 @@ class Plateau:
     at: float
     level: float
     flatness: float
+    level_interval: tuple[float, float] = (float("nan"),) * 2
+    slope: tuple[float, float, float] = (float("nan"),) * 3
+    band: tuple[float, float] = (float("nan"),) * 2
+    smallest_drop: float = 0.05
 
     @property
     def kind(self) -> str:
-        """ "clean" for a flatness below 0.05, "shoulder" below 0.2, else "weak"."""
-        return "clean" if self.flatness < CLEAN else "shoulder" if self.flatness < SHOULDER else "weak"
+        """ "clean" for a flatness below 0.05, "tilted" below 0.2, else "weak"."""
+        return "clean" if self.flatness < CLEAN else "tilted" if self.flatness < TILTED else "weak"
+
+
+@dataclass(frozen=True)
+class Trend:
+    """A stretch beside a plateau in which the loss moves by more than a tenth, but in no drop.
+
+    **Arguments:**
+
+    - `start`, `end`: From when to when.
+    - `before`, `after`: The smoothed loss then.
+    - `kind`: "slow fall" or "rise".
+    """
+
+    start: float
+    end: float
+    before: float
+    after: float
+    kind: str
 
 
 @dataclass(frozen=True)
@@ -48,7 +73,9 @@ class Drop:
     - `after`: The loss on the plateau after, or at the curve's end.
     - `rate`: The largest rate of fall, in loss per unit of time (of log time, where that was asked
       for).
-    - `kind`: "drop", "slope" (it falls from the very start) or "unfinished" (the curve ends in it).
+    - `kind`: "drop", "shoulder" (it stands out by less than `prominence`), "slope" (it falls from the
+      very start) or "unfinished" (the curve ends in it).
+    - `deviations`: The fall over what noise makes of it; infinite without noise.
     """
 
     start: float
@@ -58,6 +85,17 @@ class Drop:
     after: float
     rate: float
     kind: str
+    deviations: float = float("inf")
+
+    @property
+    def size(self) -> float:
+        """How far the loss falls."""
+        return self.before - self.after
+
+    @property
+    def width(self) -> float:
+        """The time from 10 % to 90 % of the fall."""
+        return self.end - self.start
 
 
 @dataclass(frozen=True)
@@ -66,28 +104,48 @@ class Stages:
 
     **Arguments:**
 
-    - `all_falls`: All falls in the order of time, slopes and unfinished falls included; `drops` has
-      the drops alone.
+    - `all_falls`: All falls in the order of time: shoulders, slopes and unfinished falls too; `drops`
+      has the drops alone.
     - `plateaus`: All plateaus in the order of time.
     - `smoothing`: The width of the Gaussian that the curve was smoothed with, in points; 0 for
       none.
     - `note`: What else there is to say, such as where the curve stops being finite.
+    - `trends`: Slow falls and rises beside the plateaus.
+    - `spikes`: The times of points far above their neighbours.
+    - `noise`: The deviation of a point, as a share of the level; 0 for none.
     """
 
     all_falls: tuple[Drop, ...]
     plateaus: tuple[Plateau, ...]
     smoothing: float = 0.0
     note: str = ""
+    trends: tuple[Trend, ...] = ()
+    spikes: tuple[float, ...] = ()
+    noise: float = 0.0
 
     @property
     def drops(self) -> tuple[Drop, ...]:
-        """Falls from one plateau to another: neither slopes nor unfinished falls."""
+        """Falls from one plateau to another: no shoulders, slopes or unfinished falls."""
         return tuple(d for d in self.all_falls if d.kind == "drop")
 
     @property
     def n_drops(self) -> int:
         """The number of drops."""
         return len(self.drops)
+
+    def scaled(self, factor) -> "Stages":
+        """The stages of the curve times a factor."""
+        def times(values):
+            return tuple(factor * v for v in values)
+
+        return replace(
+            self,
+            all_falls=tuple(replace(d, before=factor * d.before, after=factor * d.after, rate=factor * d.rate)
+                            for d in self.all_falls),
+            plateaus=tuple(replace(p, level=factor * p.level, level_interval=times(p.level_interval),
+                                   slope=times(p.slope), band=times(p.band)) for p in self.plateaus),
+            trends=tuple(replace(t, before=factor * t.before, after=factor * t.after) for t in self.trends),
+        )  # fmt: skip
 
     def rows(self) -> list[dict[str, Any]]:
         """One dict per stage, in the order of time."""

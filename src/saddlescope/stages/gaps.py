@@ -1,0 +1,151 @@
+"""Drops of a noisy curve: gaps between the trends on two sides.
+
+A window has two flanks of L points and 2 w + 1 points between them. A line through each flank, drawn to the middle, gives
+two values; the drop is their gap. On a straight fall the lines meet, so that a slow fall has no gap, however far it goes.
+A gap counts if it is large against its own deviation, against the level and against rounding, and if the curve falls
+faster between the flanks than in them by a factor of `prominence`. The narrowest windows go first; later ones may not
+touch a drop that is known. (Narrowest over threshold: Baranowski, Chen and Fryzlewicz, 2019.)
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+SHORTEST, LONGER = 6, 1.4  # points of a flank: the least, and the factor to the next
+BETWEEN = (0, 1 / 8, 1 / 4, 1 / 2, 1)  # w as a share of L
+SURE = 1.45  # × √(2 log n): the deviations that chance does not reach in n points
+PRIOR = 2.0  # degrees of freedom that the noise of the whole curve counts for, beside the four of the flanks
+QUANTA = 2.5  # of rounding, at least
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A drop between two flanks, in points.
+
+    **Arguments:**
+
+    - `at`: its middle.
+    - `half`: half of its width, w.
+    - `flank`: the points of each flank, L.
+    - `fall`: how far the lines lie apart.
+    - `deviations`: the fall over its deviation.
+    - `ratio`: how much faster it falls between the flanks than in them.
+    """
+
+    at: int
+    half: int
+    flank: int
+    fall: float
+    deviations: float
+    ratio: float
+
+    @property
+    def first(self) -> int:
+        return self.at - self.half
+
+    @property
+    def last(self) -> int:
+        return self.at + self.half
+
+
+class Flanks:
+    """Lines through every stretch of a curve, by sums.
+
+    **Arguments:**
+
+    - `loss`: the curve.
+    """
+
+    def __init__(self, loss):
+        self.base = loss[-1]  # sums of small numbers lose less
+        self.sums = np.concatenate([[0.0], np.cumsum(loss - self.base)])
+        self.moments = np.concatenate([[0.0], np.cumsum(np.arange(len(loss)) * (loss - self.base))])
+
+    def line(self, start, length, at):
+        """Of the line through these points: its value at `at`, its slope, its mean, and its misfit.
+
+        The misfit is four times the variance per point that the means of its quarters show, with two degrees of freedom.
+        """
+        total = self.sums[start + length] - self.sums[start]
+        centre, mean = start + (length - 1) / 2, total / length
+        slope = (self.moments[start + length] - self.moments[start] - centre * total) / (length * (length**2 - 1) / 12)
+        quarter, misfit = length // 4, 0.0
+        for j in range(4):
+            first = start + j * quarter + (length - 4 * quarter) // 2
+            seen = (self.sums[first + quarter] - self.sums[first]) / quarter
+            misfit = misfit + quarter * (seen - mean - slope * (first + (quarter - 1) / 2 - centre)) ** 2
+        return mean + self.base + slope * (at - centre), slope, mean + self.base, misfit
+
+
+def least_deviations(n) -> float:
+    """How many deviations a fall needs, so that chance does not reach it anywhere in n points."""
+    return float(SURE * np.sqrt(2 * np.log(n)))
+
+
+def find_gaps(loss, noise, grain, min_fall, prominence, known=()) -> list[Gap]:
+    """All drops beside those that are known, in the order of time. `grain` is the step of rounding."""
+    n, flanks, found = len(loss), Flanks(loss), list(known)
+    least = least_deviations(n)
+    for length, half in _windows(n):
+        at = np.arange(length + half, n - length - half, max(1, (length + half) // 10))
+        for gap in found:
+            at = at[(at + half + length < gap.first) | (at - half - length > gap.last)]
+        if not len(at):
+            continue
+        fall, deviations, ratio, level = _measured(flanks, noise, at, length, half, grain)
+        good = (deviations > least) & (fall > min_fall * level) & (fall > QUANTA * grain) & (ratio > prominence)
+        while good.any():
+            i = int(np.argmax(np.where(good, deviations, -np.inf)))
+            gap = Gap(int(at[i]), half, length, float(fall[i]), float(deviations[i]), float(ratio[i]))
+            found.append(gap)
+            good &= (at + half + length < gap.first) | (at - half - length > gap.last)
+    return sorted(found[len(known) :], key=lambda gap: gap.at)
+
+
+def edge_fall(loss, noise, room, min_fall, prominence, sign=1) -> int | None:
+    """How many of the first `room` points fall before the curve becomes flat; None where it is flat from the start.
+
+    With a `sign` of −1 the curve is read from its end: how many of the last points it falls in, without a plateau after.
+    """
+    flanks, least = Flanks(loss), least_deviations(len(loss))
+    for length, half in _windows(room):
+        few = max(3, length // 4)
+        if few + half + length > room:
+            continue
+        line, slope, after, _ = flanks.line(few + half, length, (few - 1) / 2)
+        first = float(np.mean(loss[:few]))
+        share = float(noise.of_means(few, few // 2))
+        each = 1 / length + (half + few / 2 + length / 2) ** 2 / (length * (length**2 - 1) / 12)
+        deviation = share * np.sqrt(first**2 / few + after**2 * each) + 1e-300
+        fall, rate = sign * (first - line), max(-sign * slope, 1e-300)
+        fast = fall / (half + few / 2) - sign * slope > prominence * rate
+        if fall > max(least * deviation, min_fall * max(abs(first), abs(after))) and fast:
+            return few + half
+    return None
+
+
+def _windows(n):
+    """(L, w), the narrowest first."""
+    lengths = [SHORTEST]
+    while lengths[-1] * LONGER <= n / 3:
+        lengths.append(max(lengths[-1] + 1, int(lengths[-1] * LONGER)))
+    pairs = {(length, int(length * share)) for length in lengths for share in BETWEEN}
+    return sorted((p for p in pairs if 2 * sum(p) < n), key=lambda p: (sum(p), p))
+
+
+def _measured(flanks, noise, at, length, half, grain):
+    """The gap at each place, its deviations, its ratio of rates, and the level before it."""
+    left, slope_left, before, misfit_left = flanks.line(at - half - length, length, at)
+    right, slope_right, after, misfit_right = flanks.line(at + half + 1, length, at)
+    before, after = np.abs(before) + 1e-300, np.abs(after) + 1e-300
+    mid = half + length // 2
+    share = np.maximum(noise.of_means(length, at - mid), noise.of_means(length, at + mid))
+    own = (misfit_left / before**2 + misfit_right / after**2) / 4
+    variance = np.maximum(share**2, (PRIOR * share**2 + 4 * own) / (PRIOR + 4))
+    # Of the end of a line: that of its mean, and that of its slope times the way from there.
+    each = 1 / length + (half + length / 2) ** 2 / (length * (length**2 - 1) / 12)
+    fall = left - right
+    deviation = np.sqrt(each * (variance * (before**2 + after**2) + grain**2 / 6)) + 1e-300
+    inside = fall / (2 * half + 1) - 0.5 * (slope_left + slope_right)
+    ratio = inside / np.maximum(np.maximum(-slope_left, -slope_right), 1e-300)
+    return fall, fall / deviation, ratio, before

@@ -1,0 +1,109 @@
+"""The stages of a curve with noise: gaps become falls, and what lies between them plateaus."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from saddlescope.stages.gaps import Gap, edge_fall, find_gaps
+from saddlescope.stages.noise import Noise, blurred
+from saddlescope.stages.plateaus import Stretch
+from saddlescope.stages.value import Drop, Stages
+
+LISTED = 2.0  # the factor by which a shoulder stands out
+
+
+def noisy_stages(loss, time, grain, min_fall, prominence) -> Stages:
+    """The stages of a curve without outliers, at evenly spaced times or in order of its points."""
+    noise = Noise(loss)
+    gaps = find_gaps(loss, noise, grain, min_fall, prominence)
+    more = find_gaps(loss, noise, grain, min_fall, LISTED, known=gaps) if prominence > LISTED else []
+    drops = [_drop(loss, time, gap, "drop") for gap in gaps]
+    shoulders = [_drop(loss, time, gap, "shoulder")[0] for gap in more]
+    falls, spans = [d for d, _ in drops], [span for _, span in drops]
+    first, last = 0, len(loss) - 1
+    room = (spans[0][0] if spans else len(loss), len(loss) - (spans[-1][1] + 1 if spans else 0))
+    begin = edge_fall(loss, noise, room[0], min_fall, prominence)
+    if begin is not None:
+        first = begin
+        falls.insert(0, _edge(loss, time, 0, begin, "slope"))
+        spans.insert(0, (0, begin))
+    ending = edge_fall(loss[::-1], noise.reversed(), room[1], min_fall, prominence, sign=-1)
+    if ending is not None:
+        last = len(loss) - 1 - ending
+        falls.append(_edge(loss, time, last, len(loss) - 1, "unfinished"))
+        spans.append((last, len(loss) - 1))
+    plateaus, trends = _plateaus(loss, time, spans, begin, ending, noise, min_fall)
+    plateaus = _with_flatness(plateaus, falls, time)
+    falls = _with_levels(falls, plateaus)
+    everything = tuple(sorted(falls + shoulders, key=lambda d: d.at))
+    share = float(np.median(noise.table[0]))
+    return Stages(everything, tuple(plateaus), 0.0, "", tuple(trends), (), share)
+
+
+def _drop(loss, time, gap: Gap, kind) -> tuple[Drop, tuple[int, int]]:
+    """A fall where the smoothed curve has done a tenth to nine tenths of it, fastest in between; and its two ends."""
+    a, b = max(gap.first - gap.flank, 0), min(gap.last + gap.flank, len(loss) - 1)
+    before, after = float(np.mean(loss[a : gap.first + 1])), float(np.mean(loss[gap.last : b + 1]))
+    part = blurred(loss[a : b + 1], max(1.0, (gap.half + gap.flank / 6) / 3))
+    middle = gap.at - a
+    done = (before - part) / max(before - after, 1e-300)
+    start = np.flatnonzero(done[: middle + 1] <= 0.1)
+    start = int(start[-1]) if start.size else 0
+    end = np.flatnonzero(done[max(middle, start + 1) :] >= 0.9)
+    end = max(middle, start + 1) + int(end[0]) if end.size else len(part) - 1
+    step = -np.diff(part[start : end + 1]) / np.diff(time[a + start : a + end + 1])
+    at = a + start + int(np.argmax(step))
+    when = 0.5 * float(time[at] + time[at + 1])
+    span = a + start, a + end
+    return Drop(float(time[span[0]]), float(time[span[1]]), when, before, after, float(step.max()), kind,
+                gap.deviations), span  # fmt: skip
+
+
+def _edge(loss, time, a, b, kind) -> Drop:
+    """The fall that the curve begins with, or ends in."""
+    few = max(1, (b - a) // 8)
+    before, after = float(np.mean(loss[a : a + few])), float(np.mean(loss[b + 1 - few : b + 1]))
+    rate = (before - after) / max(time[b] - time[a], 1e-300)
+    return Drop(float(time[a]), float(time[b]), float(time[(a + b) // 2]), before, after, float(rate), kind)
+
+
+def _plateaus(loss, time, spans, begin, ending, noise, min_fall):
+    """The plateau of every stretch between falls; none before a slope or after an unfinished fall."""
+    ends = [0, *(i for span in spans for i in span), len(loss) - 1]
+    stretches = [(ends[2 * i], ends[2 * i + 1]) for i in range(len(spans) + 1)]
+    stretches = stretches[(begin is not None) : len(stretches) - (ending is not None)]
+    plateaus, trends = [], []
+    for a, b in stretches:
+        stretch = Stretch(loss, time, a, max(b, min(a + 1, len(loss) - 1)), noise, min_fall)
+        plateau, beside = stretch.plateau(stretch.flattest())
+        plateaus.append(plateau)
+        trends.extend(beside)
+    return plateaus, trends
+
+
+def _with_flatness(plateaus, falls, time):
+    """The slope of each plateau over the rates of the falls beside it; without any, how far it moves."""
+    found = []
+    for p in plateaus:
+        near = [d.rate for d in falls if d.end <= p.start][-1:] + [d.rate for d in falls if d.start >= p.end][:1]
+        if near:
+            flatness = max(-p.slope[0], 0.0) / float(np.exp(np.mean(np.log(near))))
+        else:
+            flatness = abs(p.slope[0]) * float(time[-1] - time[0]) / max(abs(p.level), 1e-300)
+        found.append(replace(p, flatness=flatness))
+    return found
+
+
+def _with_levels(falls, plateaus):
+    """Falls from the level of the plateau before to that of the one after, where those are."""
+    found = []
+    for i, d in enumerate(falls):
+        previous = falls[i - 1].end if i else -np.inf
+        following = falls[i + 1].start if i + 1 < len(falls) else np.inf
+        before = [p.level for p in plateaus if previous <= p.at <= d.start]
+        after = [p.level for p in plateaus if d.end <= p.at <= following]
+        changes = {"before": before[-1]} if before else {}
+        found.append(replace(d, **changes, **({"after": after[0]} if after else {})))
+    return found
+
+

@@ -1,0 +1,100 @@
+"""What lies between two falls: a plateau, and the slow falls or rises beside it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from saddlescope.stages.gaps import Flanks, least_deviations
+from saddlescope.stages.noise import blurred, level_of
+from saddlescope.stages.value import Plateau, Trend
+
+BAND = 0.1  # of the level: how far the smoothed loss may move on a plateau
+LIKELY = 1.96  # deviations: an interval of 95 %
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """The points from the end of one fall to the start of the next, in a curve that is known.
+
+    **Arguments:**
+
+    - `loss`: the curve, without outliers.
+    - `time`: the time of each point.
+    - `first`, `last`: the first and the last point of the stretch.
+    - `noise`: what noise leaves in means; None where there is none.
+    - `min_fall`: the least fall of a drop, as a share of the level.
+    """
+
+    loss: np.ndarray
+    time: np.ndarray
+    first: int
+    last: int
+    noise: object
+    min_fall: float
+
+    def smooth(self) -> np.ndarray:
+        """The loss of the stretch, smoothed by a sixteenth of it where there is noise."""
+        part = self.loss[self.first : self.last + 1]
+        return blurred(part, len(part) / 16) if self.noise is not None and len(part) > 16 else part
+
+    def share(self, at, length) -> float:
+        """The deviation of a point, as means over so many points see it, as a share of the level."""
+        return 0.0 if self.noise is None else float(self.noise.of_means(length, at))
+
+    def flattest(self) -> int:
+        """The middle of the quarter that moves least."""
+        n = self.last - self.first + 1
+        if self.noise is None or n < 16:
+            return self.first + n // 2
+        length = n // 4
+        starts = self.first + np.arange(0, n - length, max(1, length // 8))
+        slope = Flanks(self.loss).line(starts, length, starts)[1]
+        return int(starts[np.argmin(np.abs(slope))] + length // 2)
+
+    def core(self, at) -> tuple[int, int]:
+        """The points around `at` in which the smoothed loss stays within the band."""
+        smooth, i = self.smooth(), at - self.first
+        level = level_of(smooth)[i]
+        left = 3 * self.share(at, len(smooth) / 4.5) / np.sqrt(max(len(smooth) / 4.5, 1))
+        outside = np.abs(smooth - smooth[i]) > max(BAND, left) * level
+        before, after = np.flatnonzero(outside[:i]), np.flatnonzero(outside[i:])
+        a = before[-1] + 1 if before.size else 0
+        b = i + after[0] - 1 if after.size else len(smooth) - 1
+        return self.first + int(a), self.first + int(b)
+
+    def plateau(self, at, level=None) -> tuple[Plateau, tuple[Trend, ...]]:
+        """The plateau around `at`, and what is left of the stretch. Without a level it is the mean."""
+        a, b = self.core(at)
+        part, time = self.loss[a : b + 1], self.time
+        mean = float(np.mean(part)) if level is None else float(level)
+        deviation = self.share(at, len(part)) * level_of(np.array([abs(mean), abs(mean)]))[0]
+        within = LIKELY * deviation / np.sqrt(len(part)) if level is None else float(np.ptp(part)) / 2
+        slope, unsure = _slope(time[a : b + 1], part, deviation)
+        seen = least_deviations(len(self.loss)) * deviation * np.sqrt(24 / max(len(part), 24)) / max(abs(mean), 1e-300)
+        found = Plateau(
+            float(time[a]), float(time[b]), float(time[at]), mean, np.nan, (mean - within, mean + within),
+            (slope, slope - unsure, slope + unsure), (float(part.min()), float(part.max())),
+            float(max(seen, self.min_fall)),
+        )  # fmt: skip
+        return found, tuple(t for t in (self._trend(self.first, a), self._trend(b, self.last)) if t is not None)
+
+    def _trend(self, a, b):
+        """A slow fall or a rise between two points of the stretch; None where it hardly moves."""
+        if b - a < 2:
+            return None
+        smooth = self.smooth()
+        before, after = float(smooth[a - self.first]), float(smooth[b - self.first])
+        if abs(before - after) <= 0.5 * BAND * max(abs(before), abs(after)):
+            return None
+        kind = "slow fall" if before > after else "rise"
+        return Trend(float(self.time[a]), float(self.time[b]), before, after, kind)
+
+
+def _slope(time, part, deviation):
+    """The slope of a line through the points, and half of its interval."""
+    if len(part) < 3:
+        return 0.0, 0.0
+    x = time - time.mean()
+    size = float(np.sum(x * x))
+    spacing = float(np.sum(x * part)) / size
+    return spacing, float(LIKELY * deviation / np.sqrt(size))
