@@ -73,7 +73,7 @@ def find_stages(
     loss, clock, depth = loss / scale, np.log(time) if log_time else time, np.log(prominence)
     grain = quantum(loss)
     loss, spikes = without_outliers(loss)
-    if grain and np.median(rising_share(loss, 0.0) * level_of(loss)) < 0.3 * grain:
+    if grain and np.median(rising_share(loss, 0.0)) * np.median(level_of(loss)) < 0.3 * grain:
         loss = unrounded(loss)
     if smooth is None and len(loss) >= FEW and is_noisy(loss):
         found = _noisy(loss, time, log_time, grain, min_fall, prominence)
@@ -95,7 +95,7 @@ def _clean(loss, time, clock, width, grain, min_fall, depth):
     smooth = blurred(loss, width)
     curve = lows(smooth)
     level = level_of(smooth)
-    step = rising_share(loss, width) * level if width else np.zeros(len(loss))
+    step = np.median(rising_share(loss, width)) * level if width else np.zeros(len(loss))
     left = np.sqrt(2) * max(width, 1.0) * step + grain / np.sqrt(12)
     rounding = 4 * np.finfo(float).eps * np.abs(curve) + RESOLUTION * 1e-3 * np.ptp(curve) + 1e-300
     rate, floor = -np.gradient(curve, clock), (step + rounding) / np.gradient(clock)

@@ -13,9 +13,10 @@ import numpy as np
 
 SHORTEST, LONGER = 6, 1.4  # points of a flank: the least, and the factor to the next
 BETWEEN = (0, 1 / 8, 1 / 4, 1 / 2, 1)  # w as a share of L
-SURE = 1.45  # × √(2 log n): the deviations that chance does not reach in n points
+SURE = 1.35  # × √(2 log n): the deviations that chance does not reach in n points
 PRIOR = 2.0  # degrees of freedom that the noise of the whole curve counts for, beside the four of the flanks
 QUANTA = 2.5  # of rounding, at least
+LISTED = 2.0  # the factor by which a shoulder stands out
 
 
 @dataclass(frozen=True)
@@ -58,23 +59,30 @@ class Flanks:
 
     def __init__(self, loss):
         self.base = loss[-1]  # sums of small numbers lose less
+        self.range = np.ptp(loss) if loss.min() < 0 else None
         self.sums = np.concatenate([[0.0], np.cumsum(loss - self.base)])
         self.moments = np.concatenate([[0.0], np.cumsum(np.arange(len(loss)) * (loss - self.base))])
 
-    def line(self, start, length, at):
-        """Of the line through these points: its value at `at`, its slope, its mean, and its misfit.
+    def level(self, mean):
+        """What a share is a share of: the mean; the range of the curve, where a loss can be negative."""
+        return np.abs(mean) + 1e-300 if self.range is None else np.full_like(mean, self.range)
 
-        The misfit is four times the variance per point that the means of its quarters show, with two degrees of freedom.
-        """
+    def line(self, start, length, at):
+        """Of the line through these points: its value at `at`, its slope and its mean."""
         total = self.sums[start + length] - self.sums[start]
         centre, mean = start + (length - 1) / 2, total / length
         slope = (self.moments[start + length] - self.moments[start] - centre * total) / (length * (length**2 - 1) / 12)
-        quarter, misfit = length // 4, 0.0
+        return mean + self.base + slope * (at - centre), slope, mean + self.base
+
+    def misfit(self, start, length):
+        """Twice the variance per point that the means of a line's quarters show, with two degrees of freedom."""
+        _, slope, mean = self.line(start, length, start)
+        quarter, found = length // 4, 0.0
         for j in range(4):
             first = start + j * quarter + (length - 4 * quarter) // 2
-            seen = (self.sums[first + quarter] - self.sums[first]) / quarter
-            misfit = misfit + quarter * (seen - mean - slope * (first + (quarter - 1) / 2 - centre)) ** 2
-        return mean + self.base + slope * (at - centre), slope, mean + self.base, misfit
+            seen = self.base + (self.sums[first + quarter] - self.sums[first]) / quarter
+            found = found + quarter * (seen - mean - slope * (first + quarter / 2 - start - length / 2)) ** 2
+        return found
 
 
 def least_deviations(n) -> float:
@@ -82,24 +90,42 @@ def least_deviations(n) -> float:
     return float(SURE * np.sqrt(2 * np.log(n)))
 
 
-def find_gaps(loss, noise, grain, min_fall, prominence, known=()) -> list[Gap]:
-    """All drops beside those that are known, in the order of time. `grain` is the step of rounding."""
-    n, flanks, found = len(loss), Flanks(loss), list(known)
+def find_gaps(loss, noise, grain, min_fall, prominence) -> tuple[list[Gap], list[Gap]]:
+    """Drops, and shoulders that stand out less, in the order of time. `grain` is the step of rounding."""
+    n, flanks, found, weaker = len(loss), Flanks(loss), [], []
     least = least_deviations(n)
     for length, half in _windows(n):
-        at = np.arange(length + half, n - length - half, max(1, (length + half) // 10))
+        at = np.arange(length + half, n - length - half - 1, max(1, (length + half) // 10))
         for gap in found:
             at = at[(at + half + length < gap.first) | (at - half - length > gap.last)]
         if not len(at):
             continue
-        fall, deviations, ratio, level = _measured(flanks, noise, at, length, half, grain)
-        good = (deviations > least) & (fall > min_fall * level) & (fall > QUANTA * grain) & (ratio > prominence)
-        while good.any():
-            i = int(np.argmax(np.where(good, deviations, -np.inf)))
-            gap = Gap(int(at[i]), half, length, float(fall[i]), float(deviations[i]), float(ratio[i]))
-            found.append(gap)
-            good &= (at + half + length < gap.first) | (at - half - length > gap.last)
-    return sorted(found[len(known) :], key=lambda gap: gap.at)
+        fall, deviation, ratio, level = _measured(flanks, noise, at, length, half, grain)
+        good = (fall > least * deviation) & (fall > np.maximum(min_fall * level, QUANTA * grain)) & (ratio > LISTED)
+        if not good.any():
+            continue
+        at, fall, ratio = at[good], fall[good], ratio[good]
+        deviations = fall / _with_misfit(flanks, at, length, half, deviation[good], level[good])
+        for sharp, into in ((ratio > prominence, found), (ratio <= prominence, weaker)):
+            left = sharp & (deviations > least)
+            while left.any():
+                i = int(np.argmax(np.where(left, deviations, -np.inf)))
+                into.append(Gap(int(at[i]), half, length, float(fall[i]), float(deviations[i]), float(ratio[i])))
+                left &= np.abs(at - at[i]) > length + 2 * half
+    return sorted(found, key=_when), sorted(_apart(weaker, found), key=_when)
+
+
+def _when(gap):
+    return gap.at
+
+
+def _apart(weaker, found):
+    """Those, the narrowest first, that touch no other."""
+    kept = []
+    for gap in weaker:
+        if all(gap.last + gap.flank < g.first or gap.first - gap.flank > g.last for g in (*found, *kept)):
+            kept.append(gap)
+    return kept
 
 
 def edge_fall(loss, noise, room, min_fall, prominence, sign=1) -> int | None:
@@ -112,7 +138,7 @@ def edge_fall(loss, noise, room, min_fall, prominence, sign=1) -> int | None:
         few = max(3, length // 4)
         if few + half + length > room:
             continue
-        line, slope, after, _ = flanks.line(few + half, length, (few - 1) / 2)
+        line, slope, after = flanks.line(few + half, length, (few - 1) / 2)
         first = float(np.mean(loss[:few]))
         share = float(noise.of_means(few, few // 2))
         each = 1 / length + (half + few / 2 + length / 2) ** 2 / (length * (length**2 - 1) / 12)
@@ -134,18 +160,27 @@ def _windows(n):
 
 
 def _measured(flanks, noise, at, length, half, grain):
-    """The gap at each place, its deviations, its ratio of rates, and the level before it."""
-    left, slope_left, before, misfit_left = flanks.line(at - half - length, length, at)
-    right, slope_right, after, misfit_right = flanks.line(at + half + 1, length, at)
-    before, after = np.abs(before) + 1e-300, np.abs(after) + 1e-300
+    """The gap at each place, its deviation, its ratio of rates, and the level before it."""
+    left, slope_left, before = flanks.line(at - half - length, length, at)
+    right, slope_right, after = flanks.line(at + half + 1, length, at)
+    before, after = flanks.level(before), flanks.level(after)
     mid = half + length // 2
     share = np.maximum(noise.of_means(length, at - mid), noise.of_means(length, at + mid))
-    own = (misfit_left / before**2 + misfit_right / after**2) / 4
-    variance = np.maximum(share**2, (PRIOR * share**2 + 4 * own) / (PRIOR + 4))
-    # Of the end of a line: that of its mean, and that of its slope times the way from there.
-    each = 1 / length + (half + length / 2) ** 2 / (length * (length**2 - 1) / 12)
     fall = left - right
-    deviation = np.sqrt(each * (variance * (before**2 + after**2) + grain**2 / 6)) + 1e-300
+    variance = _of_end(length, half) * (share**2 * (before**2 + after**2) + grain**2 / 6)
     inside = fall / (2 * half + 1) - 0.5 * (slope_left + slope_right)
-    ratio = inside / np.maximum(np.maximum(-slope_left, -slope_right), 1e-300)
-    return fall, fall / deviation, ratio, before
+    ratio = inside / np.maximum(np.maximum(np.abs(slope_left), np.abs(slope_right)), 1e-300)
+    return fall, np.sqrt(variance) + 1e-300, ratio, before
+
+
+def _of_end(length, half):
+    """The variance of a line's value in the middle, for points of variance one: that of its mean, and that of its slope
+    times the way from there."""
+    return 1 / length + (half + length / 2) ** 2 / (length * (length**2 - 1) / 12)
+
+
+def _with_misfit(flanks, at, length, half, deviation, level):
+    """The deviation, not below what the flanks themselves show: where a long fall hides noise, it does not rise."""
+    shown = flanks.misfit(at - half - length, length) + flanks.misfit(at + half + 1, length)
+    own = _of_end(length, half) * shown / 2
+    return np.sqrt(np.maximum(deviation**2, (PRIOR * deviation**2 + 4 * own) / (PRIOR + 4)))

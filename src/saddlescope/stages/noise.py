@@ -15,6 +15,7 @@ RISES = 0.02  # of the steps go up, where there is noise
 NEAR = 7  # blocks of noise that are taken together
 CLEAN = 1e-6  # of the level: noise below it is none
 NARROWEST, WIDER = 2.0, 1.5  # widths of smoothing, in points: the first, and the factor to the next
+PLACES = 2048  # along a curve, at most, at which noise is known
 RESOLUTION = 1e-12  # of the curve's whole range: what is smaller is not seen
 
 
@@ -85,7 +86,7 @@ def lows(loss):
 
 
 def rising_share(loss, width):
-    """The deviation that noise leaves in one step of the smoothed curve, as a share of the level, along the curve.
+    """The deviation that noise leaves in one step of the smoothed curve, as a share of the level, at even places.
 
     A curve that hardly ever rises has none: what it shows is its shape. A steep fall hides noise, so blocks are taken
     together with their neighbours, each by the number of its rises.
@@ -99,7 +100,7 @@ def rising_share(loss, width):
     weight = np.where(noisy, often, 0.0)
     together = uniform_filter1d(weight * variance, NEAR, mode="constant")
     near = np.maximum(together, 0) / np.maximum(uniform_filter1d(weight, NEAR, mode="constant"), 1e-6)
-    return _along(np.sqrt(near), len(loss))
+    return _along(np.sqrt(near), min(len(loss), PLACES))
 
 
 def _share_of_rises(often):
@@ -123,7 +124,7 @@ class Noise:
     """
 
     def __init__(self, loss):
-        self.widths, rows = [NARROWEST], []
+        self.widths, self.points, rows = [NARROWEST], len(loss), []
         while self.widths[-1] * WIDER <= len(loss) / 24:
             self.widths.append(self.widths[-1] * WIDER)
         for width in self.widths:
@@ -132,14 +133,14 @@ class Noise:
 
     def of_means(self, length, at):
         """s, as seen by means over so many points, around these places. A Gaussian is as wide as 3.545 of its widths."""
-        row = int(np.argmin(np.abs(np.array(self.widths) - length / 3.545)))
-        return self.table[row][np.clip(at, 0, self.table.shape[1] - 1)]
+        row = self.table[int(np.argmin(np.abs(np.array(self.widths) - length / 3.545)))]
+        return row[np.clip(np.asarray(at) * len(row) // self.points, 0, len(row) - 1)]
 
 
     def reversed(self) -> "Noise":
         """That of the curve read from its end."""
         found = object.__new__(Noise)
-        found.widths, found.table = self.widths, self.table[:, ::-1]
+        found.widths, found.points, found.table = self.widths, self.points, self.table[:, ::-1]
         return found
 
 

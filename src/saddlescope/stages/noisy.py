@@ -9,22 +9,17 @@ from saddlescope.stages.noise import Noise, blurred
 from saddlescope.stages.plateaus import Stretch
 from saddlescope.stages.value import Drop, Stages
 
-LISTED = 2.0  # the factor by which a shoulder stands out
-
 
 def noisy_stages(loss, time, grain, min_fall, prominence) -> Stages:
     """The stages of a curve without outliers, at evenly spaced times or in order of its points."""
     noise = Noise(loss)
-    gaps = find_gaps(loss, noise, grain, min_fall, prominence)
-    more = find_gaps(loss, noise, grain, min_fall, LISTED, known=gaps) if prominence > LISTED else []
+    gaps, more = find_gaps(loss, noise, grain, min_fall, prominence)
     drops = [_drop(loss, time, gap, "drop") for gap in gaps]
     shoulders = [_drop(loss, time, gap, "shoulder")[0] for gap in more]
     falls, spans = [d for d, _ in drops], [span for _, span in drops]
-    first, last = 0, len(loss) - 1
     room = (spans[0][0] if spans else len(loss), len(loss) - (spans[-1][1] + 1 if spans else 0))
     begin = edge_fall(loss, noise, room[0], min_fall, prominence)
     if begin is not None:
-        first = begin
         falls.insert(0, _edge(loss, time, 0, begin, "slope"))
         spans.insert(0, (0, begin))
     ending = edge_fall(loss[::-1], noise.reversed(), room[1], min_fall, prominence, sign=-1)
