@@ -69,7 +69,7 @@ class Cosines(Curve):
 
 def cosine(frequency: float, samples: int, allow_aliasing: bool = False) -> Cosines:
     """Make one cosine, y = cos(2π frequency x); `allow_aliasing` as in `Cosines`."""
-    return Cosines((frequency,), samples, allow_aliasing=allow_aliasing)
+    return Cosines(frequencies=(frequency,), samples=samples, allow_aliasing=allow_aliasing)
 
 
 def _check_count(name, given, most=10_000):
@@ -86,7 +86,7 @@ def cosine_sum(factor: int, samples: int, allow_aliasing: bool = False) -> Cosin
     """
     _check_count("factor", factor)
     cosine(factor, samples, allow_aliasing)  # refuses too high a factor before a long list is made
-    return Cosines(tuple(range(1, factor + 1)), samples, allow_aliasing=allow_aliasing)
+    return Cosines(frequencies=tuple(range(1, factor + 1)), samples=samples, allow_aliasing=allow_aliasing)
 
 
 def dyadic(terms: int, samples: int, allow_aliasing: bool = False) -> Cosines:
@@ -95,7 +95,7 @@ def dyadic(terms: int, samples: int, allow_aliasing: bool = False) -> Cosines:
     `allow_aliasing` is that of `Cosines`.
     """
     _check_count("terms", terms, 50)
-    return Cosines(tuple(2**k for k in range(terms)), samples, allow_aliasing=allow_aliasing)
+    return Cosines(frequencies=tuple(2**k for k in range(terms)), samples=samples, allow_aliasing=allow_aliasing)
 
 
 def multi_frequency(m: float, samples: int, allow_aliasing: bool = False) -> Cosines:
@@ -105,4 +105,4 @@ def multi_frequency(m: float, samples: int, allow_aliasing: bool = False) -> Cos
     `Cosines`.
     """
     frequencies, phases = tuple(m * f for f in (6, 12, 18, 36)), (0, 0.5, 0, 0.5)
-    return Cosines(frequencies, samples, phases, allow_aliasing=allow_aliasing)
+    return Cosines(frequencies=frequencies, samples=samples, phases=phases, allow_aliasing=allow_aliasing)
