@@ -143,8 +143,8 @@ def edge_fall(loss, noise, room, min_fall, prominence, sign=1) -> int | None:
         share = float(noise.of_means(few, few // 2))
         each = 1 / length + (half + few / 2 + length / 2) ** 2 / (length * (length**2 - 1) / 12)
         deviation = share * np.sqrt(first**2 / few + after**2 * each) + 1e-300
-        fall, rate = sign * (first - line), max(-sign * slope, 1e-300)
-        fast = fall / (half + few / 2) - sign * slope > prominence * rate
+        fall = sign * (first - line)
+        fast = fall / (half + few / 2) > (prominence - 1) * abs(slope)
         if fall > max(least * deviation, min_fall * max(abs(first), abs(after))) and fast:
             return few + half
     return None

@@ -11,17 +11,21 @@ from scipy.special import ndtri
 
 OUTLIER = 6.0  # deviations from the median of the neighbours
 OFTEN = 0.2  # of the points: then they are no outliers
+SPIKE = 0.2  # of the level: an outlier where there is no noise
 RISES = 0.02  # of the steps go up, where there is noise
 NEAR = 7  # blocks of noise that are taken together
 CLEAN = 1e-6  # of the level: noise below it is none
 NARROWEST, WIDER = 2.0, 1.5  # widths of smoothing, in points: the first, and the factor to the next
 PLACES = 2048  # along a curve, at most, at which noise is known
+ROUNDED = 1e-9  # of the whole range: a finer step is that of floating point
 RESOLUTION = 1e-12  # of the curve's whole range: what is smaller is not seen
 
 
 def level_of(loss):
     """What a share is a share of: the loss itself; the range, where a loss can be negative."""
-    return np.maximum(loss, 1e-30 * loss.max() + 1e-300) if loss.min() >= 0 else np.full(len(loss), np.ptp(loss))
+    if loss.min() < 0:
+        return np.full(len(loss), np.ptp(loss) + 1e-300)
+    return np.maximum(loss, 1e-30 * loss.max() + 1e-300)
 
 
 # ---- Rounding and outliers ----
@@ -34,7 +38,8 @@ def quantum(loss):
     if not 20 <= len(moved) <= 0.9 * len(loss):
         return 0.0
     steps = moved / moved.min()
-    return float(moved.min()) if np.all(np.abs(steps - steps.round()) < 1e-3 * steps) else 0.0
+    coarse = moved.min() > ROUNDED * np.ptp(loss)  # not the last bits of a float
+    return float(moved.min()) if coarse and np.all(np.abs(steps - steps.round()) < 1e-3 * steps) else 0.0
 
 
 def unrounded(loss):
@@ -45,8 +50,7 @@ def unrounded(loss):
     first = np.concatenate([[0], np.flatnonzero(np.diff(loss)) + 1])
     last = np.concatenate([first[1:] - 1, [len(loss) - 1]])
     middle, value = 0.5 * (first + last), loss[first]
-    slope = np.diff(value)[[0, -1]] / np.diff(middle)[[0, -1]]
-    ends = value[[0, -1]] + slope * ([-0.5, len(loss) - 0.5] - middle[[0, -1]])
+    ends = value[[0, -1]] + 0.5 * np.array([value[0] - value[1], value[-1] - value[-2]])
     return np.interp(np.arange(len(loss)), np.r_[-0.5, middle, len(loss) - 0.5], np.r_[ends[0], value, ends[1]])
 
 
@@ -57,9 +61,12 @@ def without_outliers(loss):
         return loss, none
     middle = median_filter(loss, 2 * reach + 1, mode="nearest")
     off, level = loss - middle, level_of(middle)
-    share = _along(np.median(_in_blocks(np.abs(off) / level, 200), axis=1) / 0.6745, len(loss))
-    far = np.abs(off) > OUTLIER * share * level + 1e-9 * np.ptp(loss)
-    if not np.any(share) or not 0 < far.mean() < OFTEN:
+    # On a slow fall the median is the point itself; there, the steps show the noise.
+    step = np.abs(np.diff(loss, append=loss[-1]))
+    size = np.maximum(np.abs(off) / 0.6745, step / 0.954) / level
+    share = _along(np.median(_in_blocks(size, 200), axis=1), len(loss))
+    far = np.abs(off) > np.where(share > CLEAN, OUTLIER * share, SPIKE) * level
+    if not 0 < far.mean() < OFTEN:
         return loss, none
     return np.where(far, middle, loss), far & (off > 0)
 
@@ -92,7 +99,7 @@ def rising_share(loss, width):
     together with their neighbours, each by the number of its rises.
     """
     smooth = blurred(loss, width)
-    rise = np.maximum(np.gradient(smooth), 0) / level_of(smooth)
+    rise = np.maximum(np.diff(smooth), 0) / level_of(smooth)[1:]
     rows = _in_blocks(rise, max(32, 8 * width))
     often = np.minimum(np.mean(rows > 0, axis=1), 0.5)
     noisy = often > RISES
@@ -127,9 +134,10 @@ class Noise:
         self.widths, self.points, rows = [NARROWEST], len(loss), []
         while self.widths[-1] * WIDER <= len(loss) / 24:
             self.widths.append(self.widths[-1] * WIDER)
+        rows.append(rising_share(loss, 0.0) / np.sqrt(2))  # between neighbours, where a slow fall hides least
         for width in self.widths:
             rows.append(rising_share(loss, width) * width**1.5 / 0.376)
-        self.table = np.maximum.accumulate(rows, axis=0)
+        self.table = np.maximum.accumulate(rows, axis=0)[1:]
 
     def of_means(self, length, at):
         """s, as seen by means over so many points, around these places. A Gaussian is as wide as 3.545 of its widths."""
@@ -145,8 +153,9 @@ class Noise:
 
 
 def is_noisy(loss):
-    """Whether there is noise at all."""
-    return bool(np.quantile(rising_share(loss, 0.0), 0.9) > CLEAN)
+    """Whether there is noise at all, above what is resolved."""
+    seen = np.maximum(loss, loss.min() + RESOLUTION * np.ptp(loss)) if loss.min() >= 0 else loss
+    return bool(np.quantile(rising_share(seen, 0.0), 0.9) > CLEAN)
 
 
 def _in_blocks(values, size):

@@ -65,11 +65,12 @@ def _edge(loss, time, a, b, kind) -> Drop:
 def _plateaus(loss, time, spans, begin, ending, noise, min_fall):
     """The plateau of every stretch between falls; none before a slope or after an unfinished fall."""
     ends = [0, *(i for span in spans for i in span), len(loss) - 1]
-    stretches = [(ends[2 * i], ends[2 * i + 1]) for i in range(len(spans) + 1)]
+    tails = [0, *(b - a for a, b in spans), 0]
+    stretches = [(ends[2 * i], ends[2 * i + 1], (tails[i], tails[i + 1])) for i in range(len(spans) + 1)]
     stretches = stretches[(begin is not None) : len(stretches) - (ending is not None)]
     plateaus, trends = [], []
-    for a, b in stretches:
-        stretch = Stretch(loss, time, a, max(b, min(a + 1, len(loss) - 1)), noise, min_fall)
+    for a, b, reach in stretches:
+        stretch = Stretch(loss, time, a, max(b, min(a + 1, len(loss) - 1)), noise, min_fall, reach)
         plateau, beside = stretch.plateau(stretch.flattest())
         plateaus.append(plateau)
         trends.extend(beside)

@@ -23,6 +23,7 @@ class Stretch:
     - `first`, `last`: the first and the last point of the stretch.
     - `noise`: what noise leaves in means; None where there is none.
     - `min_fall`: the least fall of a drop, as a share of the level.
+    - `tails`: how many points at its ends may belong to the tails of the falls beside it.
     """
 
     loss: np.ndarray
@@ -31,6 +32,7 @@ class Stretch:
     last: int
     noise: object
     min_fall: float
+    tails: tuple[int, int] = (0, 0)
 
     def smooth(self) -> np.ndarray:
         """The loss of the stretch, smoothed by a sixteenth of it where there is noise."""
@@ -66,7 +68,7 @@ class Stretch:
         """The plateau around `at`, and what is left of the stretch. Without a level it is the mean."""
         a, b = self.core(at)
         part, time = self.loss[a : b + 1], self.time
-        mean = float(np.mean(part)) if level is None else float(level)
+        mean = float(np.mean(self.loss[self.inner(a, b)])) if level is None else float(level)
         deviation = self.share(at, len(part)) * level_of(np.array([abs(mean), abs(mean)]))[0]
         within = LIKELY * deviation / np.sqrt(len(part)) if level is None else float(np.ptp(part)) / 2
         slope, unsure = _slope(time[a : b + 1], part, deviation)
@@ -77,6 +79,11 @@ class Stretch:
             float(max(seen, self.min_fall)),
         )  # fmt: skip
         return found, tuple(t for t in (self._trend(self.first, a), self._trend(b, self.last)) if t is not None)
+
+    def inner(self, a, b) -> slice:
+        """The points of the core that no tail reaches; all of it where that leaves less than half."""
+        first, last = max(a, self.first + self.tails[0]), min(b, self.last - self.tails[1])
+        return slice(first, last + 1) if 2 * (last - first) > b - a else slice(a, b + 1)
 
     def _trend(self, a, b):
         """A slow fall or a rise between two points of the stretch; None where it hardly moves."""
