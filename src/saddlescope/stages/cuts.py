@@ -26,6 +26,7 @@ def _peaks_of(log_rate, depth):
 
 
 REACH = 2  # smoothing widths
+LISTED = 2.0  # the factor by which a shoulder stands out
 
 
 class Cuts:
@@ -122,12 +123,12 @@ class Cuts:
         return start, first + int(np.argmax(part <= self.curve[first] - 0.9 * fall))
 
     def stages(self, time, min_fall):
-        """All falls, all plateaus, and the trends beside them come by `Stages.trends`."""
+        """All falls, all plateaus, and the trends beside them."""
         valleys = self.valleys()
         levels = self.levels(valleys)
         drops = tuple(self.drop(p, valleys[i : i + 2], levels[i : i + 2], time) for i, p in enumerate(self.peaks))
         spans = [self.span(valleys[i : i + 2]) for i in range(len(self.peaks))]
-        plateaus = []
+        plateaus, trends = [], []
         for i, v in enumerate(valleys):
             if v is not None:
                 near = [self.log_rate[p] for p in self.peaks[max(i - 1, 0) : i + 1]]
@@ -135,8 +136,26 @@ class Cuts:
                 first = spans[i - 1][1] if i else 0
                 last = spans[i][0] if i < len(spans) else len(self.loss) - 1
                 stretch = Stretch(self.loss, time, min(first, v), max(last, v), None, min_fall)
-                plateaus.append(replace(stretch.plateau(v, levels[i])[0], flatness=flatness))
-        return drops, tuple(plateaus)
+                plateau, beside = stretch.plateau(v, levels[i])
+                plateaus.append(replace(plateau, flatness=flatness))
+                trends.extend(beside)
+        falls = sorted((*drops, *self.shoulders(time, min_fall)), key=lambda d: d.at)
+        return tuple(falls), tuple(plateaus), tuple(trends)
+
+    def shoulders(self, time, min_fall):
+        """Falls whose rate stands out by `LISTED` or more, but by less than was asked for."""
+        listed = _peaks_of(self.log_rate, np.log(LISTED)) if self.depth > np.log(LISTED) else []
+        peaks = sorted({*listed, *self.peaks})
+        edges = [0, *peaks, len(self.log_rate) - 1]
+        valleys = [self.valley(a, b) for a, b in pairwise(edges)]
+        level, found = level_of(self.curve), []
+        for i, p in enumerate(peaks):
+            a, b = valleys[i : i + 2]
+            inner = 0 < p < len(self.log_rate) - 1 and p not in self.peaks
+            if inner and self.curve[a] - self.curve[b] > min_fall * level[a]:
+                drop = self.drop(p, [a, b], [float(self.curve[a]), float(self.curve[b])], time)
+                found.append(replace(drop, kind="shoulder"))
+        return found
 
     def spread(self):
         """Without any drop: how far the smoothed loss moves, as a share of its level."""

@@ -71,7 +71,7 @@ def find_stages(
         return Stages((), tuple(level), 0.0, note)
     scale = np.abs(loss).max()
     loss, clock, depth = loss / scale, np.log(time) if log_time else time, np.log(prominence)
-    grain = quantum(loss)
+    grain, given = quantum(loss), loss
     loss, spikes = without_outliers(loss)
     if grain and np.median(rising_share(loss, 0.0)) * np.median(level_of(loss)) < 0.3 * grain:
         loss = unrounded(loss)
@@ -79,8 +79,16 @@ def find_stages(
         found = _noisy(loss, time, log_time, grain, min_fall, prominence)
     else:
         found = _clean(loss, time, clock, float(smooth or 0), grain, min_fall, depth)
+    plateaus = tuple(_with_band(p, given, time, spikes) for p in found.plateaus)
     with np.errstate(over="ignore"):  # levels near the largest float
-        return replace(found.scaled(scale), note=note, spikes=tuple(map(float, time[spikes])))
+        found = replace(found, plateaus=plateaus).scaled(scale)
+    return replace(found, note=note, spikes=tuple(map(float, time[spikes])))
+
+
+def _with_band(plateau, loss, time, spikes):
+    """The least and the largest loss that were given between its start and its end, spikes left out."""
+    inside = loss[(time >= plateau.start) & (time <= plateau.end) & ~spikes]
+    return replace(plateau, band=(float(inside.min()), float(inside.max()))) if inside.size else plateau
 
 
 def _noisy(loss, time, log_time, grain, min_fall, prominence):
@@ -102,7 +110,8 @@ def _clean(loss, time, clock, width, grain, min_fall, depth):
     low = smooth - curve <= min_fall * level_of(curve) + 3 * left  # not on a later rise
     cuts = Cuts(loss, curve, clock, width, (rate <= floor) & low, np.log(np.maximum(rate, floor)), depth)
     cuts.drop_small_falls(min_fall, left)
-    return Stages(*cuts.stages(time, min_fall), width)
+    falls, plateaus, trends = cuts.stages(time, min_fall)
+    return Stages(falls, plateaus, width, trends=trends)
 
 
 def _own_time(loss):

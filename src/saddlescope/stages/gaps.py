@@ -183,4 +183,4 @@ def _with_misfit(flanks, at, length, half, deviation, level):
     """The deviation, not below what the flanks themselves show: where a long fall hides noise, it does not rise."""
     shown = flanks.misfit(at - half - length, length) + flanks.misfit(at + half + 1, length)
     own = _of_end(length, half) * shown / 2
-    return np.sqrt(np.maximum(deviation**2, (PRIOR * deviation**2 + 4 * own) / (PRIOR + 4)))
+    return np.maximum(deviation, np.sqrt((PRIOR * deviation**2 + 4 * own) / (PRIOR + 4)))

@@ -144,7 +144,6 @@ class Noise:
         row = self.table[int(np.argmin(np.abs(np.array(self.widths) - length / 3.545)))]
         return row[np.clip(np.asarray(at) * len(row) // self.points, 0, len(row) - 1)]
 
-
     def reversed(self) -> "Noise":
         """That of the curve read from its end."""
         found = object.__new__(Noise)

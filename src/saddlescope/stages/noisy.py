@@ -81,7 +81,8 @@ def _with_flatness(plateaus, falls, time):
     """The slope of each plateau over the rates of the falls beside it; without any, how far it moves."""
     found = []
     for p in plateaus:
-        near = [d.rate for d in falls if d.end <= p.start][-1:] + [d.rate for d in falls if d.start >= p.end][:1]
+        sides = [d.rate for d in falls if d.end <= p.start][-1:] + [d.rate for d in falls if d.start >= p.end][:1]
+        near = [rate for rate in sides if rate > 0]
         if near:
             flatness = max(-p.slope[0], 0.0) / float(np.exp(np.mean(np.log(near))))
         else:
@@ -101,5 +102,3 @@ def _with_levels(falls, plateaus):
         changes = {"before": before[-1]} if before else {}
         found.append(replace(d, **changes, **({"after": after[0]} if after else {})))
     return found
-
-

@@ -75,8 +75,7 @@ class Stretch:
         seen = least_deviations(len(self.loss)) * deviation * np.sqrt(24 / max(len(part), 24)) / max(abs(mean), 1e-300)
         found = Plateau(
             float(time[a]), float(time[b]), float(time[at]), mean, np.nan, (mean - within, mean + within),
-            (slope, slope - unsure, slope + unsure), (float(part.min()), float(part.max())),
-            float(max(seen, self.min_fall)),
+            (slope, slope - unsure, slope + unsure), smallest_drop=float(max(seen, self.min_fall)),
         )  # fmt: skip
         return found, tuple(t for t in (self._trend(self.first, a), self._trend(b, self.last)) if t is not None)
 

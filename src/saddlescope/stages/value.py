@@ -1,6 +1,7 @@
 """What a segmentation is: plateaus, drops and the whole of them."""
 
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # neither is needed to find stages
@@ -8,6 +9,8 @@ if TYPE_CHECKING:  # neither is needed to find stages
     from matplotlib.axes import Axes
 
 CLEAN, TILTED = 0.05, 0.2  # flatness
+HIDDEN = 0.3  # of the level: where noise hides larger drops than this, it is said
+COLUMNS = ("stage", "start", "end", "at", "level", "±", "fall", "deviations", "flatness", "quality")
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,7 @@ class Stages:
 
     def scaled(self, factor) -> "Stages":
         """The stages of the curve times a factor."""
+
         def times(values):
             return tuple(factor * v for v in values)
 
@@ -150,40 +154,53 @@ class Stages:
     def rows(self) -> list[dict[str, Any]]:
         """One dict per stage, in the order of time."""
         flat = [
-            {"stage": "plateau", "start": p.start, "end": p.end, "at": p.at, "level": p.level, "flatness": p.flatness,
-             "quality": p.kind} for p in self.plateaus
+            {"stage": "plateau", "start": p.start, "end": p.end, "at": p.at, "level": p.level,
+             "±": 0.5 * (p.level_interval[1] - p.level_interval[0]), "flatness": p.flatness, "quality": p.kind}
+            for p in self.plateaus
         ]  # fmt: skip
         falls = [
-            {"stage": d.kind, "start": d.start, "end": d.end, "at": d.at, "level": d.after, "fall": d.before - d.after}
-            for d in self.all_falls
-        ]
-        return sorted(flat + falls, key=lambda row: (row["at"], row["stage"]))
+            {"stage": d.kind, "start": d.start, "end": d.end, "at": d.at, "level": d.after, "fall": d.size,
+             **({"deviations": d.deviations} if isfinite(d.deviations) else {})} for d in self.all_falls
+        ]  # fmt: skip
+        slow = [
+            {"stage": t.kind, "start": t.start, "end": t.end, "at": 0.5 * (t.start + t.end), "level": t.after,
+             "fall": t.before - t.after} for t in self.trends
+        ]  # fmt: skip
+        return sorted(flat + falls + slow, key=lambda row: (row["at"], row["stage"]))
 
     def to_pandas(self) -> "pd.DataFrame":
         """One row per stage, as a pandas data frame."""
         import pandas as pd
 
-        columns = ["stage", "start", "end", "at", "level", "fall", "flatness", "quality"]
-        return pd.DataFrame(self.rows(), columns=columns)
+        return pd.DataFrame(self.rows(), columns=list(COLUMNS))
 
     def __str__(self):
         def cell(row, key):
             value = row.get(key, "")
             return value if isinstance(value, str) else f"{value:.5g}"
 
-        head = ("stage", "start", "end", "at", "level", "fall", "flatness", "quality")
-        table = [head, *(tuple(cell(row, key) for key in head) for row in self.rows())]
+        rows = self.rows()
+        head = [c for c in COLUMNS if c in COLUMNS[:5] or any(c in row for row in rows)]
+        table = [head, *([cell(row, key) for key in head] for row in rows)]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines = ["  ".join(f"{c:<{w}}" for c, w in zip(row, widths, strict=True)).rstrip() for row in table]
-        smoothed = f"smoothed over {self.smoothing:.3g} points" if self.smoothing else "not smoothed"
-        count = f"{self.n_drops} drop{'s' * (self.n_drops != 1)}"
-        return "\n".join([*lines, "; ".join(filter(None, (count, smoothed, self.note)))])
+        return "\n".join([*lines, "; ".join(self._said())])
+
+    def _said(self):
+        """What is said below the table."""
+        said = [f"{self.n_drops} drop{'s' * (self.n_drops != 1)}"]
+        said += [f"noise of {100 * self.noise:.2g} % of the level"] if self.noise else []
+        said += [f"smoothed over {self.smoothing:.3g} points"] if self.smoothing else []
+        said += [f"{len(self.spikes)} points in spikes"] if self.spikes else []
+        hidden = max((p.smallest_drop for p in self.plateaus), default=0.0)
+        said += [f"cannot tell drops below {100 * hidden:.2g} % from noise everywhere"] if hidden > HIDDEN else []
+        return [*said, self.note] if self.note else said
 
     def draw(self, ax: "Axes") -> None:
         """Draw over a curve: plateaus are shaded, their levels dotted, falls marked by a line."""
         for i, p in enumerate(self.plateaus):
             ax.axvspan(p.start, p.end, color="#56B4E9", alpha=0.18, lw=0, label=None if i else "plateau")
             ax.plot([p.start, p.end], [p.level] * 2, color="#000000", ls=":", lw=1)
-        for kind, style in (("drop", "-"), ("slope", "--"), ("unfinished", ":")):
+        for kind, style in (("drop", "-"), ("shoulder", "-."), ("slope", "--"), ("unfinished", ":")):
             for i, d in enumerate(d for d in self.all_falls if d.kind == kind):
                 ax.axvline(d.at, color="#D55E00", ls=style, lw=1, label=None if i else kind)
