@@ -104,7 +104,7 @@ def test_prints_converts_and_draws():
     found = find_stages(loss, x)
     text = str(found)
     assert text.count("\n") == 6
-    assert text.splitlines()[0].split() == ["stage", "start", "end", "at", "level", "fall", "flatness", "quality"]
+    assert text.splitlines()[0].split() == ["stage", "start", "end", "at", "level", "±", "fall", "flatness", "quality"]
     table = found.to_pandas()
     assert table["stage"].tolist() == ["plateau", "drop", "plateau", "drop", "plateau"]
     assert table["level"].iloc[0] == pytest.approx(3)
