@@ -11,18 +11,35 @@ from saddlescope.stages.value import Drop
 
 
 def _peaks_of(log_rate, depth):
-    """Maxima that stand out, the two ends included: beyond them the rate counts as nothing. Ties are one peak."""
-    low = log_rate.min() - 100
-    from scipy.signal import find_peaks  # a second to import
+    """Maxima that stand out, the two ends included: beyond them the rate counts as nothing. Ties are one peak.
 
-    found, _ = find_peaks(np.concatenate([[low], log_rate, [low]]), prominence=depth)
+    A walk that remembers the highest point since the last valley, and the lowest since the last peak: a peak is sure when
+    the curve has gone down by `depth` after it, and came up by as much before.
+    """
     peaks: list[int] = []
-    for p in found - 1:
-        if peaks and log_rate[peaks[-1] : p + 1].min() > min(log_rate[peaks[-1]], log_rate[p]) - depth:
-            peaks[-1] = max(peaks[-1], int(p), key=lambda i: log_rate[i])
-        else:
-            peaks.append(int(p))
-    return peaks
+    top, bottom, rising = 0, -np.inf, True
+    turns = np.flatnonzero(np.diff(np.sign(np.diff(log_rate))) != 0) + 1
+    for i in [0, *turns.tolist(), len(log_rate) - 1]:
+        value = log_rate[i]
+        if rising:
+            if value > log_rate[top]:
+                top = i
+            elif value < log_rate[top] - depth:
+                peaks.append(_middle_of_tie(log_rate, top))
+                rising, bottom = False, value
+        elif value < bottom:
+            bottom = value
+        elif value > bottom + depth:
+            rising, top = True, i
+    return [*peaks, _middle_of_tie(log_rate, top)] if rising else peaks
+
+
+def _middle_of_tie(log_rate, i):
+    """The middle of the points from i on that are as high as it."""
+    last = i
+    while last + 1 < len(log_rate) and log_rate[last + 1] == log_rate[i]:
+        last += 1
+    return (i + last) // 2
 
 
 REACH = 2  # smoothing widths
@@ -41,13 +58,14 @@ class Cuts:
     - `clock`: The time of each point, or its logarithm.
     - `width`: The width of the smoothing, in points.
     - `quiet`: Where nothing but noise is left of the rate.
+    - `low`: Where the loss lies on its record lows, not above them on a rise.
     - `log_rate`: The logarithm of the rate of fall.
     - `depth`: The logarithm of the prominence that is asked for.
     """
 
-    def __init__(self, loss, curve, clock, width, quiet, log_rate, depth):
+    def __init__(self, loss, curve, clock, width, quiet, low, log_rate, depth):
         self.loss, self.curve, self.clock, self.width = loss, curve, clock, width
-        self.quiet, self.log_rate = quiet, log_rate
+        self.quiet, self.low, self.log_rate = quiet, low, log_rate
         self.peaks, self.depth = _peaks_of(log_rate, depth), depth
         self.ends = curve[0], curve[-1]
 
@@ -66,8 +84,9 @@ class Cuts:
 
     def valley(self, a, b):
         """The middle of where nothing but noise is left, or else where the rate is smallest."""
-        part = self.log_rate[a : b + 1]
-        lowest = a + np.flatnonzero(self.quiet[a : b + 1] if self.quiet[a : b + 1].any() else part == part.min())
+        part, quiet, low = self.log_rate[a : b + 1], self.quiet[a : b + 1], self.low[a : b + 1]
+        part = np.where(low, part, np.inf) if low.any() else part
+        lowest = a + np.flatnonzero(quiet if quiet.any() else part == part.min())
         return int(lowest[len(lowest) // 2])
 
     def levels(self, valleys):

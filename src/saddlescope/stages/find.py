@@ -67,8 +67,7 @@ def find_stages(
     require(smooth is None or 0 <= smooth < 1e6, f"`smooth` is a width in points, 0 to 1e6, got {smooth}.")
     loss, time, note = _checked(loss, time, log_time)
     if len(loss) < 3 or np.all(loss == loss[0]):
-        level = () if not len(loss) else (Plateau(time[0], time[-1], time[0], loss[0], 0.0),)
-        return Stages((), tuple(level), 0.0, note)
+        return Stages((), _flat(loss, time), 0.0, note)
     scale = np.abs(loss).max()
     loss, clock, depth = loss / scale, np.log(time) if log_time else time, np.log(prominence)
     grain, given = quantum(loss), loss
@@ -83,6 +82,14 @@ def find_stages(
     with np.errstate(over="ignore"):  # levels near the largest float
         found = replace(found, plateaus=plateaus).scaled(scale)
     return replace(found, note=note, spikes=tuple(map(float, time[spikes])))
+
+
+def _flat(loss, time):
+    """The one plateau of a curve of hardly any points, or of one value; none of an empty one."""
+    if not len(loss):
+        return ()
+    band = float(loss.min()), float(loss.max())
+    return (Plateau(time[0], time[-1], time[0], loss[0], 0.0, band, (0.0,) * 3, band),)
 
 
 def _with_band(plateau, loss, time, spikes):
@@ -108,7 +115,7 @@ def _clean(loss, time, clock, width, grain, min_fall, depth):
     rounding = 4 * np.finfo(float).eps * np.abs(curve) + RESOLUTION * 1e-3 * np.ptp(curve) + 1e-300
     rate, floor = -np.gradient(curve, clock), (step + rounding) / np.gradient(clock)
     low = smooth - curve <= min_fall * level_of(curve) + 3 * left  # not on a later rise
-    cuts = Cuts(loss, curve, clock, width, (rate <= floor) & low, np.log(np.maximum(rate, floor)), depth)
+    cuts = Cuts(loss, curve, clock, width, (rate <= floor) & low, low, np.log(np.maximum(rate, floor)), depth)
     cuts.drop_small_falls(min_fall, left)
     falls, plateaus, trends = cuts.stages(time, min_fall)
     return Stages(falls, plateaus, width, trends=trends)

@@ -13,6 +13,7 @@ OUTLIER = 6.0  # deviations from the median of the neighbours
 OFTEN = 0.2  # of the points: then they are no outliers
 SPIKE = 0.2  # of the level: an outlier where there is no noise
 RISES = 0.02  # of the steps go up, where there is noise
+TURNS = 0.15  # of the rises are followed by a fall at once, where there is noise
 NEAR = 7  # blocks of noise that are taken together
 CLEAN = 1e-6  # of the level: noise below it is none
 NARROWEST, WIDER = 2.0, 1.5  # widths of smoothing, in points: the first, and the factor to the next
@@ -55,7 +56,7 @@ def unrounded(loss):
 
 
 def without_outliers(loss):
-    """The curve with points far from the median of their neighbours put on it; and which of them lay above."""
+    """The curve with a line over points far from the median of their neighbours; and which of them lay above."""
     reach, none = min(25, len(loss) // 20), np.zeros(len(loss), bool)
     if reach < 2:
         return loss, none
@@ -68,7 +69,8 @@ def without_outliers(loss):
     far = np.abs(off) > np.where(share > CLEAN, OUTLIER * share, SPIKE) * level
     if not 0 < far.mean() < OFTEN:
         return loss, none
-    return np.where(far, middle, loss), far & (off > 0)
+    places = np.arange(len(loss))
+    return np.interp(places, places[~far], loss[~far]), far & (off > 0)
 
 
 # ---- Smoothing ----
@@ -152,9 +154,12 @@ class Noise:
 
 
 def is_noisy(loss):
-    """Whether there is noise at all, above what is resolved."""
+    """Whether there is noise at all, above what is resolved: rises that soon turn round. A smooth rise is none."""
     seen = np.maximum(loss, loss.min() + RESOLUTION * np.ptp(loss)) if loss.min() >= 0 else loss
-    return bool(np.quantile(rising_share(seen, 0.0), 0.9) > CLEAN)
+    step = np.diff(seen)
+    up = step[:-1] > 0
+    turns = np.mean(step[1:][up] < 0) if up.any() else 0.0
+    return bool(turns > TURNS and np.quantile(rising_share(seen, 0.0), 0.9) > CLEAN)
 
 
 def _in_blocks(values, size):

@@ -197,10 +197,16 @@ class Stages:
         return [*said, self.note] if self.note else said
 
     def draw(self, ax: "Axes") -> None:
-        """Draw over a curve: plateaus are shaded, their levels dotted, falls marked by a line."""
+        """Draw over a curve: plateaus are shaded, their levels dotted, falls marked by a line, spikes by a tick."""
         for i, p in enumerate(self.plateaus):
             ax.axvspan(p.start, p.end, color="#56B4E9", alpha=0.18, lw=0, label=None if i else "plateau")
             ax.plot([p.start, p.end], [p.level] * 2, color="#000000", ls=":", lw=1)
         for kind, style in (("drop", "-"), ("shoulder", "-."), ("slope", "--"), ("unfinished", ":")):
             for i, d in enumerate(d for d in self.all_falls if d.kind == kind):
                 ax.axvline(d.at, color="#D55E00", ls=style, lw=1, label=None if i else kind)
+        for kind, colour in (("slow fall", "#E69F00"), ("rise", "#CC79A7")):
+            for i, t in enumerate(t for t in self.trends if t.kind == kind):
+                ax.axvspan(t.start, t.end, color=colour, alpha=0.12, lw=0, label=None if i else kind)
+        if self.spikes:
+            foot = [0.0] * len(self.spikes)
+            ax.plot(self.spikes, foot, "|", color="#0072B2", ms=7, transform=ax.get_xaxis_transform(), label="spike")
