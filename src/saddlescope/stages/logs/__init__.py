@@ -1,0 +1,1 @@
+"""Readers of logs that other tools wrote, one file per format."""
