@@ -1,1 +1,60 @@
-"""Readers of logs that other tools wrote, one file per format."""
+"""Readers of logs that other tools wrote, one file per format.
+
+Each has `fits(path)`, which looks at the name and the first bytes, and `read(path)`, which gives a
+`Log`. The first that fits reads.
+"""
+
+from importlib import import_module
+from pathlib import Path
+
+from saddlescope.errors import InvalidInput, require
+from saddlescope.stages.logs.log import Log, Series
+from saddlescope.stages.logs.plain_file import STDIN, plain_file
+
+__all__ = ["READERS", "Log", "Series", "read_log"]
+
+READERS = (
+    "npz_file",
+    "netcdf_file",
+    "json_file",
+    "json_lines",
+    "tensorboard_csv",
+    "wandb_csv",
+    "plain_text",
+    "csv_file",
+)
+KINDS = "CSV, JSON, JSON lines, plain text, NPZ, NetCDF, TensorBoard, W&B, mlflow, trackio, Lightning or Hugging Face"
+
+
+def read_log(path: str | Path) -> Log:
+    """Read every series of a log.
+
+    **Arguments:**
+
+    - `path`: A file of any kind that is read here, also compressed by gzip; a folder with one log
+      in it; or "-" for standard input.
+    """
+    path = Path(path)
+    require(path == STDIN or path.exists(), f"There is no file {path}: give a log with a loss curve.")
+    if path.is_dir():
+        return _read_folder(path)
+    with plain_file(path) as plain:
+        require(plain.stat().st_size > 0, f"{plain} is empty: give a log with a loss curve.")
+        reader = reader_of(plain)
+        if reader is None:
+            raise InvalidInput(f"{plain} is not a kind of log we read: give {KINDS}.")
+        return reader.read(plain)
+
+
+def _read_folder(path):
+    """A store that is a folder, or the log inside."""
+    from saddlescope.stages.logs.folder import read_inside
+
+    reader = reader_of(path)
+    return reader.read(path) if reader else read_inside(path)
+
+
+def reader_of(path: Path):
+    """The first reader that fits; None where none does."""
+    readers = (import_module(f"saddlescope.stages.logs.{name}") for name in READERS)
+    return next((r for r in readers if r.fits(path)), None)

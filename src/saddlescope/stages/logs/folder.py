@@ -1,0 +1,80 @@
+"""The log in a folder, wherever a tool put it; several runs are named and not mixed."""
+
+import os
+import re
+from dataclasses import replace
+from fnmatch import fnmatch
+from pathlib import Path
+
+from saddlescope.errors import InvalidInput, number_of, require
+from saddlescope.stages.logs.log import Log
+
+# In the order of choice. A run of TensorBoard or mlflow is a whole folder, the rest are files.
+FILES = (
+    "results.nc", "trainer_state.json", "*.wandb", "*tfevents*", "metrics.csv", "mlflow.db", "mlruns", "*.db",
+    "*.jsonl", "*.csv", "*.tsv", "*.npz", "*.log",
+)  # fmt: skip
+WHOLE_FOLDER = ("*tfevents*",)
+DEPTH, MOST = 5, 20_000  # folders below each other, and names looked at
+CHECKPOINT = re.compile(r"checkpoint-(\d+)")
+
+
+def read_inside(folder: Path) -> Log:
+    """Read the one log in a folder; the log says which it was."""
+    from saddlescope.stages.logs import reader_of
+
+    place = _find(folder)
+    reader = reader_of(place)
+    if reader is None:
+        raise InvalidInput(f"{place} is not a log that can be read: give the log itself.")
+    log = reader.read(place)
+    inside = place.relative_to(folder) if place != folder else Path(place.name)
+    return replace(log, notes=(f"It was read from {inside.as_posix()}.", *log.notes))
+
+
+def _find(folder):
+    """The file or folder of the one run in it."""
+    names = _names_in(folder)
+    for pattern in FILES:
+        found = [path for path in names if fnmatch(path.name, pattern)]
+        if pattern in WHOLE_FOLDER:
+            found = list(dict.fromkeys(path.parent for path in found))
+        if pattern == "trainer_state.json":
+            found = _last_checkpoints(found)
+        if found:
+            require(len(found) == 1, _several(folder, found))
+            return found[0]
+    raise InvalidInput(f"The folder {folder} holds no curve: give a log file, or its folder.")
+
+
+def _names_in(folder):
+    """Files below a folder, and stores that are folders; not behind links, as `latest-run` is."""
+    found, root = [folder] if folder.name == "mlruns" else [], len(folder.parts)
+    for place, folders, files in os.walk(folder if folder != folder.parent else ""):
+        here = Path(place)
+        found += [here / name for name in sorted([*files, *(f for f in folders if f == "mlruns")])]
+        deep = len(here.parts) - root >= DEPTH
+        folders[:] = [] if deep else sorted(f for f in folders if f[0] != "." and f != "mlruns")
+        if len(found) > MOST:
+            break
+    return found
+
+
+def _last_checkpoints(states):
+    """Each checkpoint of a run holds the history of those before it."""
+    last: dict[Path, tuple[float, Path]] = {}
+    for state in states:
+        match = CHECKPOINT.fullmatch(state.parent.name)
+        run = state.parent.parent if match else state.parent
+        step = float(match[1]) if match else float("inf")
+        last[run] = max(last.get(run, (-1.0, state)), (step, state))
+    return [state for _, state in last.values()]
+
+
+def _several(folder, found):
+    names = [path.relative_to(folder).as_posix() for path in found]
+    listed = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    return (
+        f"The folder {folder} holds {number_of(len(found), 'run')}: {listed}. "
+        "Give one of them, or several with --compare."
+    )
