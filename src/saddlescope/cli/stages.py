@@ -12,20 +12,35 @@ from saddlescope.errors import require
 SUFFIXES = (".png", ".pdf", ".svg")
 
 
+LOG = "FILE|FOLDER|-"
+Logs = Annotated[list[str], typer.Argument(metavar=LOG, help="A log; `-` is standard input.")]
+Column = Annotated[str | None, typer.Option(help="Which column; `loss[3]` takes row 3.")]
+Time = Annotated[str | None, typer.Option(help="Which column is the time.")]
+LogTime = Annotated[bool, typer.Option("--log-time", help="Measure rates per unit of log time.")]
+Up = Annotated[bool, typer.Option("--up", help="The curve rises, as an accuracy does.")]
+Smooth = Annotated[float | None, typer.Option(help="Smoothing width in points.")]
+Prominence = Annotated[float, typer.Option(help="Factor by which a drop's rate stands out.")]
+MinFall = Annotated[float, typer.Option(help="Least fall of a drop, as a share of its level.")]
+Compare = Annotated[bool, typer.Option("--compare", help="Several logs, in one table and figure.")]
+Follow = Annotated[bool, typer.Option("--follow", help="Read a growing log until Ctrl-C.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Figure = Annotated[Path | None, typer.Option(help="Draw into this .png, .pdf or .svg file.")]
+
+
 @app.command()
 def stages(
-    logs: Annotated[list[str], typer.Argument(metavar="FILE|FOLDER|-", help="A log; `-` is standard input.")],
-    column: Annotated[str | None, typer.Option(help="Which column; `loss[3]` takes row 3.")] = None,
-    time: Annotated[str | None, typer.Option(help="Which column is the time.")] = None,
-    log_time: Annotated[bool, typer.Option("--log-time", help="Measure rates per unit of log time.")] = False,
-    up: Annotated[bool, typer.Option("--up", help="The curve rises, as an accuracy does.")] = False,
-    smooth: Annotated[float | None, typer.Option(help="Smoothing width in points; the default adapts.")] = None,
-    prominence: Annotated[float, typer.Option(help="Factor by which a drop's rate stands out.")] = 5.0,
-    min_fall: Annotated[float, typer.Option(help="Least fall of a drop, as a share of its level.")] = 0.05,
-    compare: Annotated[bool, typer.Option("--compare", help="Several logs in one table and figure.")] = False,
-    follow: Annotated[bool, typer.Option("--follow", help="Read a growing log again and again.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    figure: Annotated[Path | None, typer.Option(help="Draw into this .png, .pdf or .svg file.")] = None,
+    logs: Logs,
+    column: Column = None,
+    time: Time = None,
+    log_time: LogTime = False,
+    up: Up = False,
+    smooth: Smooth = None,
+    prominence: Prominence = 5.0,
+    min_fall: MinFall = 0.05,
+    compare: Compare = False,
+    follow: Follow = False,
+    as_json: Json = False,
+    figure: Figure = None,
 ):
     """Find the plateaus and drops of any loss curve.
 
@@ -65,8 +80,9 @@ def _check(logs, compare, follow, figure):
     """Refuse what cannot be done before anything is read."""
     for log in logs:
         require(log, "There is no file '': give a log with a loss curve.")
-    require(compare or len(logs) == 1, f"Got {len(logs)} logs: add --compare to see them in one table.")
-    require(not compare or len(logs) > 1, "--compare needs at least two logs, got one.")
+    one = len(logs) == 1
+    require(compare or one, f"Got {len(logs)} logs: add --compare to see them in one table.")
+    require(not compare or not one, "--compare needs at least two logs, got one.")
     require(logs.count("-") < 2, "Standard input can be read only once: give `-` once.")
     single = not compare and "-" not in logs
     require(not follow or single, "--follow reads one file or folder: leave out --compare and `-`.")

@@ -4,6 +4,7 @@ import json
 import math
 import time as clock
 from dataclasses import dataclass
+from os.path import commonprefix
 from pathlib import Path
 from typing import NoReturn
 
@@ -116,11 +117,12 @@ def _kinds(found):
 def _news(before, found):
     """The stages from the first that differs, one line each, and how far the log is."""
     old, new = _kinds(before), _kinds(found)
-    same = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    same = len(commonprefix([old, new]))
     curve = found.curve
     lines = [f"{curve.time_name} {curve.time[-1]:.7g}: {number_of(found.stages.n_drops, 'drop')}"]
     for row in found.stages.rows()[same:]:
-        lines.append(f"  {row['stage']} {row['start']:.5g} to {row['end']:.5g}, level {row['level']:.5g}")
+        when = f"{row['start']:.5g} to {row['end']:.5g}"
+        lines.append(f"  {row['stage']} {when}, level {row['level']:.5g}")
     return "\n".join(lines)
 
 
@@ -154,8 +156,8 @@ def _comparison(found):
         for f in found
     ]
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    lines = ["  ".join(f"{c:<{w}}" for c, w in zip(row, widths, strict=True)) for row in (head, *rows)]
-    return "\n".join(line.rstrip() for line in lines)
+    pads = [[f"{c:<{w}}" for c, w in zip(row, widths, strict=True)] for row in (head, *rows)]
+    return "\n".join("  ".join(cells).rstrip() for cells in pads)
 
 
 def _as_json(found):
@@ -165,6 +167,7 @@ def _as_json(found):
         {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}
         for row in stages.rows()
     ]
-    about = {"log": _shown(found.log), "kind": curve.kind, "curve": curve.name, "time": curve.time_name}
-    more = {"points": len(curve.loss), "others": list(curve.others), "notes": list(curve.notes)}
-    return about | more | {"note": stages.note, "n_drops": stages.n_drops, "stages": rows}
+    about = {"log": _shown(found.log), "kind": curve.kind, "curve": curve.name}
+    about |= {"time": curve.time_name, "points": len(curve.loss)}
+    about |= {"others": list(curve.others), "notes": list(curve.notes), "note": stages.note}
+    return about | {"n_drops": stages.n_drops, "stages": rows}

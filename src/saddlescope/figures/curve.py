@@ -42,7 +42,11 @@ def draw_curve(
         _save(figure, path)
 
 
-def draw_curves(path: str | Path, curves: list[tuple[str, Curve, Stages]], log_time: bool = False) -> None:
+def draw_curves(
+    path: str | Path,
+    curves: list[tuple[str, Curve, Stages]],
+    log_time: bool = False,
+) -> None:
     """Write a figure of several curves; a dot marks each drop.
 
     **Arguments:**

@@ -96,7 +96,7 @@ def _over(log: Log, name, time, path) -> tuple[Series, tuple[str, ...]]:
     values, there = _aligned(series, clock, f"{time!r} and {name!r} of {path}")
     there &= np.isfinite(values)
     left = number_of(int((~there).sum()), "point")
-    notes = () if there.all() else (f"{left} without {time!r} were left out.",)
+    notes = () if there.all() else (f"Left out: {left} without {time!r}.",)
     return Series(values[there], series.values[there], time), notes
 
 
@@ -124,6 +124,6 @@ def _last_written(series: Series) -> tuple[Series, tuple[str, ...]]:
     least_after = np.minimum.accumulate(time[::-1])[::-1]
     kept = np.append(time[:-1] < least_after[1:], True)
     back = number_of(int(np.sum(np.diff(time) <= 0)), "time")
-    lost = number_of(int((~kept).sum()), "point")
-    said = f"The {name} repeats or goes back {back}, as after a resume: the later values were kept, "
-    return Series(time[kept], values[kept], name), (f"{said}and {lost} written earlier were left out.",)
+    lost = number_of(int((~kept).sum()), "earlier point")
+    said = f"The {name} repeats or goes back {back}, as after a resume."
+    return Series(time[kept], values[kept], name), (f"{said} Later values replace {lost}.",)

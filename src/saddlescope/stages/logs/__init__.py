@@ -4,6 +4,7 @@ Each has `fits(path)`, which looks at the name and the first bytes, and `read(pa
 `Log`. The first that fits reads.
 """
 
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -23,7 +24,8 @@ READERS = (
     "plain_text",
     "csv_file",
 )
-KINDS = "CSV, JSON, JSON lines, plain text, NPZ, NetCDF, TensorBoard, W&B, mlflow, trackio, Lightning or Hugging Face"
+TOOLS = "TensorBoard, W&B, Lightning, Hugging Face, mlflow or trackio"
+KINDS = f"CSV, JSON, JSON lines, plain text, NPZ, NetCDF, or a log of {TOOLS}"
 
 
 def read_log(path: str | Path) -> Log:
@@ -35,23 +37,25 @@ def read_log(path: str | Path) -> Log:
       in it; or "-" for standard input.
     """
     path = Path(path)
-    require(path == STDIN or path.exists(), f"There is no file {path}: give a log with a loss curve.")
+    there = path == STDIN or path.exists()
+    require(there, f"There is no file {path}: give a log with a loss curve.")
     if path.is_dir():
-        return _read_folder(path)
+        from saddlescope.stages.logs.folder import read_inside
+
+        return read_inside(path)
     with plain_file(path) as plain:
         require(plain.stat().st_size > 0, f"{plain} is empty: give a log with a loss curve.")
         reader = reader_of(plain)
         if reader is None:
             raise InvalidInput(f"{plain} is not a kind of log we read: give {KINDS}.")
-        return reader.read(plain)
+        return _under_its_name(reader.read(plain), plain, path)
 
 
-def _read_folder(path):
-    """A store that is a folder, or the log inside."""
-    from saddlescope.stages.logs.folder import read_inside
-
-    reader = reader_of(path)
-    return reader.read(path) if reader else read_inside(path)
+def _under_its_name(log, plain, path):
+    """Sentences about an unpacked copy name what the user gave."""
+    shown = "standard input" if path == STDIN else str(path)
+    renamed = {k: (n, why.replace(str(plain), shown)) for k, (n, why) in log.unreadable.items()}
+    return replace(log, unreadable=renamed)
 
 
 def reader_of(path: Path):

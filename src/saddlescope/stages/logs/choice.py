@@ -5,10 +5,10 @@ import re
 from saddlescope.errors import InvalidInput, nearest, require
 from saddlescope.stages.logs.clock import time_rank
 from saddlescope.stages.logs.log import Log
+from saddlescope.stages.logs.records import HELD_OUT, TRAINING
 
 LOSS_WORDS = ("loss", "mse", "error", "nll", "cost", "objective", "perplexity", "ppl")
-HELD_OUT = frozenset("val valid validation test eval evaluation dev holdout heldout".split())
-NOT_A_LOSS = frozenset("scale scaler weight coef coefficient lr rate".split())
+NOT_A_LOSS = frozenset(["scale", "scaler", "weight", "coef", "coefficient", "lr", "rate"])
 SHOWN = 12  # names in a sentence
 
 
@@ -33,7 +33,8 @@ def listed(names) -> str:
         base, _, row = name.partition("[")
         last[base] = row
     shown = [f"{base}[0..{row}" if row and row != "0]" else base for base, row in last.items()]
-    return ", ".join(shown[:SHOWN]) + (f" and {len(shown) - SHOWN} more" if len(shown) > SHOWN else "")
+    more = f" and {len(shown) - SHOWN} more" if len(shown) > SHOWN else ""
+    return ", ".join(shown[:SHOWN]) + more
 
 
 def _check_there(column, names, path):
@@ -79,7 +80,7 @@ def _only_curve(curves, sizes, path):
 def _preference(name, sizes):
     """More points first; then the plainer name."""
     words = _words(name)
-    return -sizes[name], _loss_rank(name), not words & {"train", "training"}, len(words), len(name)
+    return -sizes[name], _loss_rank(name), not words & TRAINING, len(words), len(name)
 
 
 def _loss_rank(name):
@@ -90,7 +91,7 @@ def _loss_rank(name):
 
 
 def _words(name):
-    """`run - train/loss_step` has the words train, loss and step; `trainLoss` has train and loss."""
+    """`run - train/loss_step` has the words train, loss, step; `trainLoss` has train, loss."""
     last = name.rpartition(" - ")[2].partition("[")[0]
     return set(re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", last).lower()))
 

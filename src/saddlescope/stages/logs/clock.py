@@ -7,10 +7,8 @@ import numpy as np
 from saddlescope.stages.logs.log import Log, Series
 
 # In the order of choice; the last part of a name counts, as in trainer/global_step.
-TIME_NAMES = (
-    "step", "steps", "global_step", "iteration", "iterations", "iter", "iters", "update", "updates", "epoch", "epochs",
-    "time",
-)  # fmt: skip
+STEP_NAMES = ("step", "steps", "global_step", "iteration", "iterations", "iter", "iters")
+TIME_NAMES = (*STEP_NAMES, "update", "updates", "epoch", "epochs", "time")
 Column = tuple[np.ndarray, np.ndarray]  # the number of the record, and the value in it
 
 

@@ -55,8 +55,8 @@ def separator(lines: list[str]) -> str | None:
 
 def has_decimal_commas(lines: list[str], mark: str | None) -> bool:
     """As spreadsheets write numbers in half of Europe; then commas do not separate."""
-    text = "\n".join(lines)
-    return mark in (";", "\t") and bool(DECIMAL_COMMA.search(text)) and not DECIMAL_POINT.search(text)
+    text = "\n".join(lines) if mark in (";", "\t") else ""
+    return bool(DECIMAL_COMMA.search(text)) and not DECIMAL_POINT.search(text)
 
 
 def header_of(cells: list[str]) -> tuple[list[str], bool]:
@@ -77,15 +77,19 @@ def parse(text: str, path: Path) -> Table:
     require(bool(lines), f"{path} is empty: give a file with a loss curve.")
     mark = separator([line for _, line in lines[:20]])
     rows = _split(lines, mark, path)
+    commas = has_decimal_commas([line for _, line in lines], mark)
+    if commas:
+        rows = [(n, [_with_point(cell) for cell in row]) for n, row in rows]
     names, header = header_of(rows[0][1])
-    table = Table(names, header)
-    if has_decimal_commas([line for _, line in lines[1:]], mark):
-        rows = rows[:1] + [(n, [c.replace(",", ".") for c in row]) for n, row in rows[1:]]
-        table.notes.append("Numbers are written with decimal commas.")
+    table = Table(names, header, notes=["Numbers are written with decimal commas."] * commas)
     rows = _data(rows, table, path)
     for i, name in enumerate(names):
         _add_column(table, i, name, rows, path)
     return table
+
+
+def _with_point(cell):
+    return cell.replace(",", ".", 1) if is_number(cell.replace(",", ".", 1)) else cell
 
 
 def _split(lines, mark, path):
@@ -97,7 +101,8 @@ def _split(lines, mark, path):
         return [(lines[reader.line_num - 1][0], [c.strip() for c in row]) for row in reader]
     except csv.Error as error:
         n, line = lines[min(reader.line_num, len(lines)) - 1]
-        raise InvalidInput(f"{path} cannot be read as CSV in line {n} ({error}): {line[:60]!r}.") from None
+        what = f"{path} cannot be read as CSV in line {n} ({error})"
+        raise InvalidInput(f"{what}: {line[:60]!r}.") from None
 
 
 def _data(rows, table, path):

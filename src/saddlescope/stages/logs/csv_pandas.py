@@ -46,7 +46,7 @@ def _is_unusual(first, body, mark):
 
 
 def _table(text, path, mark, names, above):
-    """The columns as pandas reads them, to the last bit as Python would."""
+    """The columns as pandas reads them."""
     import pandas as pd
 
     try:
@@ -58,7 +58,6 @@ def _table(text, path, mark, names, above):
             skipinitialspace=True,
             keep_default_na=False,
             na_values=sorted(EMPTY),
-            float_precision="round_trip",
             low_memory=False,
         )
     except (ValueError, OverflowError, pd.errors.ParserError):

@@ -10,10 +10,9 @@ from saddlescope.errors import InvalidInput, number_of, require
 from saddlescope.stages.logs.log import Log
 
 # In the order of choice. A run of TensorBoard or mlflow is a whole folder, the rest are files.
-FILES = (
-    "results.nc", "trainer_state.json", "*.wandb", "*tfevents*", "metrics.csv", "mlflow.db", "mlruns", "*.db",
-    "*.jsonl", "*.csv", "*.tsv", "*.npz", "*.log",
-)  # fmt: skip
+OF_TOOLS = ("results.nc", "trainer_state.json", "*.wandb", "*tfevents*", "metrics.csv")
+STORES = ("mlflow.db", "mlruns", "*.db")
+FILES = (*OF_TOOLS, *STORES, "*.jsonl", "*.csv", "*.tsv", "*.npz", "*.log")
 WHOLE_FOLDER = ("*tfevents*",)
 DEPTH, MOST = 5, 20_000  # folders below each other, and names looked at
 CHECKPOINT = re.compile(r"checkpoint-(\d+)")

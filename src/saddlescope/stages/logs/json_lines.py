@@ -28,7 +28,7 @@ def read(path: Path) -> Log:
     require(bool(records), f"{path} holds no JSON object per line: give a log with a loss curve.")
     other = len(lines) - len(records)
     if other:
-        notes += (f"{number_of(other, 'line')} that held no JSON object were passed over.",)
+        notes += (f"Passed over: {number_of(other, 'line')} without a JSON object.",)
     return log_of_records("JSON lines", records, notes)
 
 

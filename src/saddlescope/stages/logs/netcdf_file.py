@@ -26,7 +26,8 @@ def read(path: Path) -> Log:
 
     check_file(path)
     groups = read_netcdf(path)
-    data = next((groups[g] for g in ("", "measured") if g in groups and groups[g].variables), groups[""])
+    filled = (groups[g] for g in ("", "measured") if g in groups and groups[g].variables)
+    data = next(filled, groups[""])
     columns = {str(k): _cut(data, v) for k, v in data.variables.items() if v.dtype.kind in "fiub"}
     series = {}
     for name, values in columns.items():
@@ -36,13 +37,13 @@ def read(path: Path) -> Log:
 
 
 def _cut(data, variable):
-    """A (run, something) variable as a list of rows, cut where the run ended; others as they are."""
+    """A (run, something) variable as a list of rows, cut where each run ended; else as it is."""
     if variable.dims[:1] != ("run",) or variable.ndim != 2:
         return variable.values
     dim = variable.dims[1]
     length = data.variables.get("length" if dim in ("step", "epoch") else f"{dim}_length")
     ends = [variable.shape[1]] * variable.shape[0] if length is None else length.values
-    whole = np.ndim(ends) == 1 and len(ends) == variable.shape[0] and np.asarray(ends).dtype.kind in "iu"
+    whole = np.shape(ends) == variable.shape[:1] and np.asarray(ends).dtype.kind in "iu"
     valid = whole and all(0 <= n <= variable.shape[1] for n in ends)
     require(valid, "The lengths of the runs in this file are not valid.")
     return [row[: int(n)] for row, n in zip(variable.values, ends, strict=True)]
@@ -53,5 +54,5 @@ def _time_of(data, columns, name):
     dims = data.variables[name].dims
     for key in (dims[-1], f"{dims[-1]}_step", f"{dims[-1]}_epoch") if dims else ():
         if key in columns and key != name:
-            return columns[key], "epoch" if key.endswith("epoch") else "step" if key.endswith("step") else key
+            return columns[key], key.rpartition("_")[2] if key != dims[-1] else key
     return None, "point"

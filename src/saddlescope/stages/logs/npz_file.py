@@ -38,7 +38,8 @@ def _arrays(path) -> dict[str, np.ndarray]:
             found = {name: file[name] for name in file.files}
     except (*BROKEN, OSError, MemoryError) as error:
         reason = f"is damaged, or holds more than plain arrays ({error})"
-        raise InvalidInput(f"{path} {reason}; write it again with numpy.savez.".replace("\n", " ")) from None
+        sentence = f"{path} {reason}; write it again with numpy.savez."
+        raise InvalidInput(sentence.replace("\n", " ")) from None
     return {n: v for n, v in found.items() if isinstance(v, np.ndarray) and v.dtype.kind in "fiub"}
 
 

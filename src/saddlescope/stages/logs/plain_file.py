@@ -1,4 +1,4 @@
-"""A log as a plain file: what is compressed, or comes from standard input, is unpacked for a while."""
+"""A log as a plain file: what is compressed, or comes from a pipe, is unpacked for a while."""
 
 import gzip
 import sys
@@ -18,10 +18,10 @@ LARGEST = 1 << 31  # bytes, unpacked
 @contextmanager
 def plain_file(path: Path) -> Iterator[Path]:
     """The file itself, or an unpacked copy. Errors name what the user gave."""
-    if path != STDIN and not _is_packed(path):
+    if path.is_file() and path != STDIN and not _is_packed(path):
         yield path
         return
-    shown, name = (f"{path}", path.name.removesuffix(".gz"))
+    shown, name = f"{path}", path.name.removesuffix(".gz")
     if path == STDIN:
         shown = name = "standard input"
     data = sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
@@ -36,8 +36,6 @@ def plain_file(path: Path) -> Iterator[Path]:
 
 
 def _is_packed(path):
-    if not path.is_file():
-        return False
     with path.open("rb") as file:
         return file.read(2) == GZIP
 
@@ -52,6 +50,7 @@ def _unpacked(data, shown):
             found = gzip.decompress(data)
     except (zlib.error, OSError, EOFError, ValueError) as error:
         raise InvalidInput(f"{shown} is damaged ({error}): compress it again with gzip.") from None
-    require(len(found) <= LARGEST, f"{shown} holds more than {LARGEST >> 30} GiB: unpack it yourself.")
-    require(unpacker.eof, f"{shown} ends too early: wait until it is written, or compress it again.")
+    small = len(found) <= LARGEST
+    require(small, f"{shown} holds more than {LARGEST >> 30} GiB: unpack it yourself.")
+    require(unpacker.eof, f"{shown} ends too early: compress it again.")
     return found

@@ -12,9 +12,10 @@ import numpy as np
 from saddlescope.errors import number_of, require
 from saddlescope.stages.logs.clock import log_of_columns, time_rank
 from saddlescope.stages.logs.log import Log
-from saddlescope.stages.logs.records import SPLITS
+from saddlescope.stages.logs.records import HELD_OUT, TRAINING
 from saddlescope.stages.logs.text import first_lines, read_text
 
+SPLITS = TRAINING | HELD_OUT
 SUFFIXES = (".log", ".out", ".err")
 TABLES = (".csv", ".tsv")
 NUMBER = r"[-+]?(?:[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf)"
@@ -43,24 +44,25 @@ def read(path: Path) -> Log:
     twice: dict[str, int] = {}
     lines = [line for line in text.split("\n") if line.strip()]
     passed = sum(not _collect(i, line, found, twice) for i, line in enumerate(lines))
-    require(bool(found), f"{path} has no number with a name before it: give a log such as JSON lines.")
+    require(bool(found), f"{path} has no number with a name before it: give a log of numbers.")
     for name, line in twice.items():
         del found[name]
         notes += (f"{name!r} occurs twice in line {line} and was left out.",)
-    left = any("loss" in name.lower() for name in found) or not any("loss" in n.lower() for n in twice)
-    require(left, _ambiguous(path, twice))
+    _check_loss_left(found, twice, path)
     if passed:
-        notes += (f"{number_of(passed, 'line')} without a named number were passed over.",)
+        notes += (f"Passed over: {number_of(passed, 'line')} without a named number.",)
     columns = {n: (np.array(rows), np.array(v, float)) for n, (rows, v) in found.items()}
     return log_of_columns("plain text", columns, notes)
 
 
-def _ambiguous(path, twice):
-    name, line = next(iter(twice.items()), ("", 0))
-    return (
-        f"{name!r} occurs twice in line {line} of {path}, so that it is not clear which is meant: "
-        "log each number under its own name."
-    )
+def _check_loss_left(found, twice, path):
+    """Refuse a log in which every loss is ambiguous."""
+    if any("loss" in name.lower() for name in found):
+        return
+    for name, line in twice.items():
+        twice_there = f"{name!r} occurs twice in line {line} of {path}"
+        sentence = f"{twice_there}, and it is not clear which is meant: give each its own name."
+        require("loss" not in name.lower(), sentence)
 
 
 def _is_known(name):

@@ -5,8 +5,9 @@ import numpy as np
 from saddlescope.stages.logs.clock import log_of_columns, time_rank
 from saddlescope.stages.logs.log import Log
 
-SPLIT_KEYS = ("mode", "split", "phase")  # which set of data the other numbers of a record are of
-SPLITS = frozenset("train training val valid validation test eval evaluation dev".split())
+SPLIT_KEYS = ("mode", "split", "phase")  # which data a record is about
+TRAINING = frozenset(["train", "training"])
+HELD_OUT = frozenset(["val", "valid", "validation", "test", "eval", "evaluation", "dev", "holdout"])
 
 
 def log_of_records(kind, records, notes=()) -> Log:
@@ -24,7 +25,7 @@ def log_of_records(kind, records, notes=()) -> Log:
 def _split(record):
     """The prefix for a record that says whether it is of training or validation."""
     said = (str(record.get(key, "")).lower() for key in SPLIT_KEYS)
-    split = next((s for s in said if s in SPLITS), None)
+    split = next((s for s in said if s in TRAINING | HELD_OUT), None)
     return f"{split}/" if split else ""
 
 

@@ -6,12 +6,17 @@ from saddlescope.stages.logs.log import Series
 
 
 def rows_of(name: str, values, time=None, time_name="point") -> dict[str, Series]:
-    """One series per row. `values` is an array, or a list of rows; `time` is for all, or a list too."""
+    """One series per row. `values` and `time` are arrays or lists of rows."""
     if isinstance(values, list) or np.ndim(values) == 2:
-        times = time if isinstance(time, list) else [time] * len(values)
+        fits = isinstance(time, list) and len(time) == len(values)
+        times = time if fits else [_for_all(time)] * len(values)
         pairs = zip(values, times, strict=True)
         return {f"{name}[{i}]": _series(v, t, time_name) for i, (v, t) in enumerate(pairs)}
-    return {name: _series(values, time, time_name)} if np.ndim(values) == 1 else {}
+    return {name: _series(values, _for_all(time), time_name)} if np.ndim(values) == 1 else {}
+
+
+def _for_all(time):
+    return time if isinstance(time, np.ndarray) and time.ndim == 1 else None
 
 
 def _series(values, time, time_name):

@@ -20,7 +20,8 @@ def read(path: Path) -> Log:
     """The value over the step; TensorBoard keeps a random sample of a long series."""
     table = read_table(path)
     n = len(table.columns.get("Value", ((), ()))[0])
-    note = f"TensorBoard exports a sample of {KEPT:,} points by default; here are {number_of(n, 'point')}."
+    here = number_of(n, "point")
+    note = f"TensorBoard exports a sample of {KEPT:,} points by default; here are {here}."
     more = "Drops may be missing: the event file has every point." if n >= KEPT else ""
     notes = [*table.notes, f"{note} {more}".strip()]
     return log_of_columns("TensorBoard export", table.columns, notes, table.unreadable, "Step")

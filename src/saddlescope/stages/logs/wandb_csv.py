@@ -1,4 +1,4 @@
-"""The CSV that a W&B chart exports: `Step`, then for each run the value and its least and largest."""
+"""The CSV that a W&B chart exports: `Step`, then for each run a value, its least and largest."""
 
 import re
 from pathlib import Path
