@@ -4,7 +4,7 @@ import json
 import math
 import time as clock
 from dataclasses import dataclass
-from os.path import commonprefix
+from itertools import takewhile
 from pathlib import Path
 from typing import NoReturn
 
@@ -117,7 +117,7 @@ def _kinds(found):
 def _news(before, found):
     """The stages from the first that differs, one line each, and how far the log is."""
     old, new = _kinds(before), _kinds(found)
-    same = len(commonprefix([old, new]))
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
     curve = found.curve
     lines = [f"{curve.time_name} {curve.time[-1]:.7g}: {number_of(found.stages.n_drops, 'drop')}"]
     for row in found.stages.rows()[same:]:

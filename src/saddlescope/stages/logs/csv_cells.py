@@ -98,7 +98,7 @@ def _split(lines, mark, path):
         return [(n, line.split()) for n, line in lines]
     reader = csv.reader([line for _, line in lines], delimiter=mark, strict=True)
     try:
-        return [(lines[reader.line_num - 1][0], [c.strip() for c in row]) for row in reader]
+        return [(lines[reader.line_num - 1][0], list(map(str.strip, row))) for row in reader]
     except csv.Error as error:
         n, line = lines[min(reader.line_num, len(lines)) - 1]
         what = f"{path} cannot be read as CSV in line {n} ({error})"
@@ -126,17 +126,27 @@ def _data(rows, table, path):
     return data
 
 
+def _floats(cells):
+    """All cells as numbers; None if one is not."""
+    try:
+        values = [float(cell) for cell in cells]
+    except ValueError:
+        return None
+    return None if "_" in "".join(cells) else values
+
+
 def _add_column(table, i, name, rows, path):
     cells = [row[i] if i < len(row) else "" for _, row in rows]
     filled = [k for k, cell in enumerate(cells) if cell not in EMPTY]
-    bad = [k for k in filled if not is_number(cells[k])]
-    if bad:
+    values = _floats([cells[k] for k in filled])
+    if values is None:
+        bad = [k for k in filled if not is_number(cells[k])]
         sentence = bad_cell(path, cells[bad[0]], rows[bad[0]][0], name)
         table.unreadable[name] = len(filled) - len(bad), sentence
     elif not filled:
         table.unreadable[name] = 0, no_numbers(path, name)
     else:
-        table.columns[name] = np.array(filled), np.array([float(cells[k]) for k in filled])
+        table.columns[name] = np.array(filled), np.array(values)
 
 
 def bad_cell(path, cell, line, name) -> str:

@@ -28,8 +28,12 @@ def parse(text: str, path: Path) -> Table | None:
     mark = separator([first, *body[:4096].split("\n")[:-1]])
     if mark is None or _is_unusual(first, body, mark) or has_decimal_commas([body], mark):
         return None
+    # To pandas, `nan` and nothing are the same; to us, one is a value and the other none.
+    literal = "nan" in body.lower()
+    if literal and _has_gaps(body, mark):
+        return None
     names, header = header_of([cell.strip() for cell in first.split(mark)])
-    return _table(body if header else text, path, mark, names, above + header)
+    return _table(body if header else text, path, mark, names, above + header, literal)
 
 
 def _lines_above(text):
@@ -38,14 +42,19 @@ def _lines_above(text):
 
 
 def _is_unusual(first, body, mark):
-    """Comments, quotes, blank or ragged lines, a second header, `nan`: to pandas, that is empty."""
-    if '"' in first or any(s in body for s in ("#", '"', "\n\n", "nan", "NaN", "NAN", first)):
+    """Comments, quotes, blank or ragged lines, a second header."""
+    if '"' in first or any(s in body for s in ("#", '"', "\n\n", first)):
         return True
     lines = body.count("\n") + (not body.endswith("\n"))
     return body.count(mark) != lines * first.count(mark)
 
 
-def _table(text, path, mark, names, above):
+def _has_gaps(body, mark):
+    spaces = f"\n{body.rstrip()}\n".replace(" ", "").replace("\n", mark)
+    return any(f"{mark}{word}{mark}" in spaces for word in EMPTY)
+
+
+def _table(text, path, mark, names, above, literal):
     """The columns as pandas reads them."""
     import pandas as pd
 
@@ -64,12 +73,13 @@ def _table(text, path, mark, names, above):
         return None
     table = Table(names, header=names[0] != "column 1")
     for i, name in enumerate(names):
-        _add_column(table, frame[i], name, path, above + 1)
+        column = frame[i]
+        there = np.ones(len(column), bool) if literal else column.notna().to_numpy()
+        _add_column(table, column, there, name, path, above + 1)
     return table
 
 
-def _add_column(table, column, name, path, first):
-    there = column.notna().to_numpy()
+def _add_column(table, column, there, name, path, first):
     rows = np.flatnonzero(there)
     if not len(rows):
         table.unreadable[name] = 0, no_numbers(path, name)

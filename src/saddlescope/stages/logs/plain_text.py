@@ -5,6 +5,7 @@ what it is of. A name that occurs twice in one line is ambiguous, and is left ou
 """
 
 import re
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -82,6 +83,12 @@ def _collect(i, line, found, twice):
     return bool(pairs)
 
 
+@lru_cache(1000)
+def _needs_split(name):
+    """Whether a name may mean training or validation; times mean both."""
+    return time_rank(name) is None and not SPLITS & set(re.split(r"[\W_]+", name.lower()))
+
+
 def _pairs(line):
     """Names and numbers of a line, each name with the last of the words in `SPLITS` before it."""
     split, pairs = "", []
@@ -90,7 +97,6 @@ def _pairs(line):
         if name is None:
             split = match["word"] if match["word"].lower() in SPLITS else split
         else:
-            own = time_rank(name) is not None or SPLITS & set(re.split(r"[\W_]+", name.lower()))
             number = float(match["number"].replace(",", ""))
-            pairs.append((name if own or not split else f"{split} {name}", number))
+            pairs.append((f"{split} {name}" if split and _needs_split(name) else name, number))
     return pairs
