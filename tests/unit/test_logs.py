@@ -105,9 +105,11 @@ def test_pandas_reads_what_the_parser_by_hand_reads(tmp_path, name):
         np.testing.assert_allclose(one[1], other[1], rtol=4e-16)  # pandas 2 may miss the last bit
 
 
-@pytest.mark.parametrize(
-    "bad", ["7,nan\n8,\n", "7,nan\n8,None\n", "\n", "# resumed\n", "7\n", "step,loss\n", '7,"8"\n']
-)
+UNUSUAL = ["7,nan\n8,\n9,9\n", "7,nan\n8,None\n", "\n7,8\n"]
+UNUSUAL += ["# resumed\n", "7\n", "step,loss\n", '7,"8"\n']
+
+
+@pytest.mark.parametrize("bad", UNUSUAL)
 def test_what_pandas_would_misread_is_read_by_hand(tmp_path, bad):
     text = "step,loss\n" + "".join(f"{i},{i / 7!r}\n" for i in range(60_000)) + bad
     assert csv_pandas.parse(text, tmp_path / "a.csv") is None

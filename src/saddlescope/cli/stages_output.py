@@ -72,33 +72,34 @@ def draw(found: list[Found], path: Path, quiet: bool = False) -> None:
 
 def follow(log, read, as_json=False, figure=None) -> NoReturn:
     """Read a growing log until Ctrl-C, and print the stages that are new."""
+    state = _state(log)  # before it is read: what is added meanwhile is then seen
     before = read(log)
     show([before], False, as_json)
     while True:
         if figure:
             draw([before], figure, quiet=True)
-        found = _next_change(log, read, before)
+        state, found = _next_change(log, read, state, before)
         print(json.dumps(_as_json(found)) if as_json else _news(before, found))
         before = found
 
 
-def _next_change(log, read, before):
+def _next_change(log, read, state, before):
     """Wait for other stages than those before. A log may be unreadable while it is written."""
-    failures, state = 0, _state(log)
+    failures = 0
     while True:
         clock.sleep(EVERY)
-        if state is not None and _state(log) == state:
+        last, state = state, _state(log)
+        if state == last and state is not None and not failures:
             continue
-        state = _state(log)
         try:
             found, failures = read(log), 0
         except (InvalidInput, OSError):
-            failures, state = failures + 1, None  # look again, even if nothing changes
+            failures += 1
             if failures >= PATIENCE:
                 raise
             continue
         if _kinds(found) != _kinds(before):
-            return found
+            return state, found
 
 
 def _state(log):

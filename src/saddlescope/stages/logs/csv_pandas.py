@@ -15,6 +15,7 @@ from saddlescope.stages.logs.csv_cells import (
     separator,
 )
 
+NAN = frozenset(["nan", "NaN", "NAN"])
 SMALL = 1 << 20  # characters; below, importing pandas takes longer than reading by hand
 
 
@@ -66,10 +67,12 @@ def _table(text, path, mark, names, above, literal):
             names=range(len(names)),
             skipinitialspace=True,
             keep_default_na=False,
-            na_values=sorted(EMPTY),
+            na_values=sorted(EMPTY | NAN) if literal else sorted(EMPTY),
             low_memory=False,
         )
     except (ValueError, OverflowError, pd.errors.ParserError):
+        return None
+    if literal and any(frame[i].dtype.kind not in "fiu" for i in frame):
         return None
     table = Table(names, header=names[0] != "column 1")
     for i, name in enumerate(names):

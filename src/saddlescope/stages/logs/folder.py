@@ -49,7 +49,8 @@ def _find(folder):
 def _names_in(folder):
     """Files below a folder, and stores that are folders; not behind links, as `latest-run` is."""
     found, root = [folder] if folder.name == "mlruns" else [], len(folder.parts)
-    for place, folders, files in os.walk(folder if folder != folder.parent else ""):
+    whole_disk = str(folder) == folder.anchor
+    for place, folders, files in os.walk("" if whole_disk else folder):
         here = Path(place)
         found += [here / name for name in sorted([*files, *(f for f in folders if f == "mlruns")])]
         deep = len(here.parts) - root >= DEPTH
