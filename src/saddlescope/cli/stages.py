@@ -52,9 +52,9 @@ def stages(
 
       saddlescope stages loss.csv --figure stages.png
 
-      saddlescope stages lightning_logs/version_0 --column train_loss --time epoch --log-time
+      saddlescope stages lightning_logs/version_0 --time epoch --log-time
 
-      saddlescope stages --compare run1/metrics.csv run2/metrics.csv --figure both.pdf
+      saddlescope stages --compare run1 run2 --figure both.pdf
 
       saddlescope stages train.log --follow
 

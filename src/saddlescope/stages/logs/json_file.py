@@ -26,7 +26,7 @@ def read(path: Path) -> Log:
     """The history that the document holds."""
     text, notes = read_text(path)
     try:
-        found = json.loads(text)
+        found = json.loads(text, parse_int=float)  # however large it is
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{path} is not whole JSON ({error}): write it again.") from None
     if isinstance(found, dict) and isinstance(found.get(HISTORY), list):
@@ -52,6 +52,6 @@ def _columns(found):
     """Lists of numbers by name, as Keras keeps a history."""
     columns = {}
     for name, value in found.items():
-        if isinstance(value, list) and value and all(type(v) in (int, float) for v in value):
-            columns[str(name)] = np.arange(len(value)), np.array(value, float)
+        if isinstance(value, list) and value and all(isinstance(v, float) for v in value):
+            columns[str(name)] = np.arange(len(value)), np.array(value)
     return columns

@@ -17,7 +17,7 @@ def fits(path: Path) -> bool:
     if path.suffix.lower() in SUFFIXES:
         return path.is_file()
     lines = () if path.suffix.lower() in TABLES else first_lines(path)[:200]
-    return any(isinstance(v, float | int) for line in lines for v in (_object(line) or {}).values())
+    return any(isinstance(v, float) for line in lines for v in (_object(line) or {}).values())
 
 
 def read(path: Path) -> Log:
@@ -37,7 +37,7 @@ def _object(line):
     if not line.lstrip().startswith("{"):
         return None
     try:
-        found = json.loads(line)
+        found = json.loads(line, parse_int=float)  # however large it is
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None

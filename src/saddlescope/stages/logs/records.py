@@ -11,7 +11,7 @@ HELD_OUT = frozenset(["val", "valid", "validation", "test", "eval", "evaluation"
 
 
 def log_of_records(kind, records, notes=()) -> Log:
-    """A log of dicts, one per record; dicts inside dicts give names such as train/loss."""
+    """A log of dicts with floats, one per record; a dict inside gives names such as train/loss."""
     found: dict[str, tuple[list, list]] = {}
     for i, record in enumerate(records):
         for name, value in _numbers(record, _split(record)):
@@ -34,5 +34,5 @@ def _numbers(record, split, inside=""):
         name = f"{inside}{key}"
         if isinstance(value, dict):
             yield from _numbers(value, split, f"{name}/")
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            yield (name if time_rank(name) is not None else split + name), float(value)
+        elif isinstance(value, float):
+            yield (name if time_rank(name) is not None else split + name), value
