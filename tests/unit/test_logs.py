@@ -11,6 +11,8 @@ import pytest
 from saddlescope.errors import InvalidInput
 from saddlescope.stages import read_curves
 from saddlescope.stages.logs import csv_cells, csv_pandas, read_log
+from saddlescope.stages.logs.choice import choose
+from saddlescope.stages.logs.log import Log, Series
 
 STEPS = np.arange(0, 300, 10)
 LOSS = np.round(1 / (1 + STEPS), 6)
@@ -322,6 +324,15 @@ def test_the_choice_by_name(tmp_path, names, chosen):
 def test_the_training_loss_with_the_most_points_is_taken(tmp_path):
     text = csv("step,train_loss_epoch,train_loss_step", "{0},,{1}") + "300,0.5,\n"
     check(read_curves(written(tmp_path, "a.csv", text)), "CSV", "train_loss_step")
+
+
+def test_the_runs_of_a_store_are_named(tmp_path):
+    """The name of a run says nothing about its series: `test-3` is not a test loss."""
+    series = {f"{r}/{m}": Series(STEPS, LOSS) for r in ("test-3", "b") for m in ("loss", "val/loss")}
+    with pytest.raises(InvalidInput, match=r"'loss' of 2 runs, test-3/loss, b/loss: choose one"):
+        choose(Log("a store", series, runs=("test-3", "b")), None, "x.db")
+    other = {"test-3/loss": series["test-3/loss"], "b/val/loss": series["b/loss"]}
+    assert choose(Log("a store", other, runs=("test-3", "b")), None, "x.db")[0] == "test-3/loss"
 
 
 def test_no_loss_is_refused_with_the_names(tmp_path):

@@ -5,25 +5,16 @@ Each has `fits(path)`, which looks at the name and the first bytes, and `read(pa
 """
 
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 
 from saddlescope.errors import InvalidInput, require
+from saddlescope.stages.logs.folder import read_inside
 from saddlescope.stages.logs.log import Log, Series
 from saddlescope.stages.logs.plain_file import STDIN, plain_file
+from saddlescope.stages.logs.readers import READERS, reader_of
 
 __all__ = ["READERS", "Log", "Series", "read_log"]
 
-READERS = (
-    "npz_file",
-    "netcdf_file",
-    "json_file",
-    "json_lines",
-    "tensorboard_csv",
-    "wandb_csv",
-    "plain_text",
-    "csv_file",
-)
 TOOLS = "TensorBoard, W&B, Lightning, Hugging Face, mlflow or trackio"
 KINDS = f"CSV, JSON, JSON lines, plain text, NPZ, NetCDF, or a log of {TOOLS}"
 
@@ -40,8 +31,6 @@ def read_log(path: str | Path) -> Log:
     there = path == STDIN or path.exists()
     require(there, f"There is no file {path}: give a log with a loss curve.")
     if path.is_dir():
-        from saddlescope.stages.logs.folder import read_inside
-
         return read_inside(path)
     with plain_file(path) as plain:
         require(plain.stat().st_size > 0, f"{plain} is empty: give a log with a loss curve.")
@@ -56,9 +45,3 @@ def _under_its_name(log, plain, path):
     shown = "standard input" if path == STDIN else str(path)
     renamed = {k: (n, why.replace(str(plain), shown)) for k, (n, why) in log.unreadable.items()}
     return replace(log, unreadable=renamed)
-
-
-def reader_of(path: Path):
-    """The first reader that fits; None where none does."""
-    readers = (import_module(f"saddlescope.stages.logs.{name}") for name in READERS)
-    return next((r for r in readers if r.fits(path)), None)

@@ -9,6 +9,7 @@ from saddlescope.stages.logs.records import HELD_OUT, TRAINING
 
 LOSS_WORDS = ("loss", "mse", "error", "nll", "cost", "objective", "perplexity", "ppl")
 NOT_A_LOSS = frozenset(["scale", "scaler", "weight", "coef", "coefficient", "lr", "rate"])
+ROW = re.compile(r"\[(\d+)\]$")
 SHOWN = 12  # names in a sentence
 
 
@@ -28,23 +29,20 @@ def choose(log: Log, column: str | None, path) -> tuple[str, tuple[str, ...]]:
 
 def listed(names) -> str:
     """Names for a sentence; the rows of a table are one name."""
-    last: dict[str, str] = {}
-    for name in names:
-        base, _, row = name.partition("[")
-        last[base] = row
-    shown = [f"{base}[0..{row}" if row and row != "0]" else base for base, row in last.items()]
+    last = {_without_row(name): ROW.search(name) for name in names}
+    shown = [f"{base}[0..{row[1]}]" if row else base for base, row in last.items()]
     more = f" and {len(shown) - SHOWN} more" if len(shown) > SHOWN else ""
     return ", ".join(shown[:SHOWN]) + more
 
 
 def _check_there(column, names, path):
-    base = column.partition("[")[0]
-    rows = [name for name in names if name.startswith(f"{base}[")]
+    base = _without_row(column)
+    rows = [name for name in names if name != base and _without_row(name) == base]
     if rows and column == base:
         hint = f"name a row, such as --column '{base}[0]'"
         raise InvalidInput(f"{base!r} of {path} holds {len(rows)} curves: {hint}.")
     if rows and column not in names:
-        row = column.partition("[")[2].rstrip("]")
+        row = column.removeprefix(base).strip("[]")
         raise InvalidInput(f"{base!r} of {path} has {len(rows)} rows; there is no row {row}.")
     hint = f"It has {listed(names)}.{nearest(column, names)}"
     require(column in names, f"{path} has no column {column!r}. {hint}")
@@ -59,46 +57,56 @@ def _likely_loss(log, path):
     require(bool(curves), f"{path} holds no curve: it has {listed(sizes)}.")
     if all(re.fullmatch(r"column \d+", n) for n in sizes):
         return curves[-1], ()  # a file without names
-    losses = [n for n in curves if _loss_rank(n) is not None]
-    training = [n for n in losses if not _words(n) & HELD_OUT]
+    metric = {n: _metric(n, log.runs) for n in curves}
+    losses = [n for n in curves if _loss_rank(metric[n]) is not None]
+    training = [n for n in losses if not _words(metric[n]) & HELD_OUT]
     if not losses:
         return _only_curve(curves, sizes, path), ()
-    found = min(training or losses, key=lambda n: _preference(n, sizes))
-    _refuse_several_runs(found, training or losses, path)
+    found = min(training or losses, key=lambda n: (-sizes[n], *_plainness(metric[n])))
+    same = [n for n in losses if metric[n] == metric[found] and _is_of_a_run(n, log.runs)]
+    which = f"{path} has {metric[found]!r} of {len(same)} runs, {listed(same)}"
+    require(len(same) < 2, f"{which}: choose one with --column.")
     note = () if training else (f"No training loss is there: {found} was taken.",)
-    return found.partition("[")[0], note
+    return _without_row(found), note
 
 
 def _only_curve(curves, sizes, path):
     """The one series with numbers, where none is called like a loss."""
-    bases = list(dict.fromkeys(n.partition("[")[0] for n in curves if sizes[n] or len(curves) == 1))
+    bases = list(dict.fromkeys(_without_row(n) for n in curves if sizes[n] or len(curves) == 1))
     which = f"No loss column found in {path}, which has {listed(curves)}"
     require(len(bases) == 1, f"{which}: choose one with --column.")
     return bases[0]
 
 
-def _preference(name, sizes):
-    """More points first; then the plainer name."""
-    words = _words(name)
-    return -sizes[name], _loss_rank(name), not words & TRAINING, len(words), len(name)
+def _without_row(name):
+    """`loss` for `loss[3]`."""
+    return ROW.sub("", name)
 
 
-def _loss_rank(name):
+def _metric(name, runs):
+    """`train/loss` for `run - train/loss`, as W&B writes it, and for `run/train/loss` of a run."""
+    run = next((r for r in runs if name.startswith(f"{r}/")), None)
+    return _without_row(name[len(run) + 1 :] if run else name.rpartition(" - ")[2])
+
+
+def _is_of_a_run(name, runs):
+    return " - " in name or any(name.startswith(f"{run}/") for run in runs)
+
+
+def _plainness(metric):
+    """What is called just `loss` comes first."""
+    words = _words(metric)
+    return _loss_rank(metric), not words & TRAINING, len(words), len(metric)
+
+
+def _loss_rank(metric):
     """0 for `loss`, more for other names of losses, None for the rest."""
-    words = _words(name)
+    words = _words(metric)
     found = next((i for i, word in enumerate(LOSS_WORDS) if word in words), None)
     return None if words & NOT_A_LOSS else found
 
 
-def _words(name):
-    """`run - train/loss_step` has the words train, loss, step; `trainLoss` has train, loss."""
-    last = name.rpartition(" - ")[2].partition("[")[0]
-    return set(re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", last).lower()))
-
-
-def _refuse_several_runs(found, losses, path):
-    """A chart of several runs has the same name once per run."""
-    run, _, name = found.rpartition(" - ")
-    same = [n for n in losses if run and n.rpartition(" - ")[2] == name]
-    runs = f"{path} has {name!r} of {len(same)} runs, {listed(same)}"
-    require(len(same) < 2, f"{runs}: choose one with --column.")
+def _words(metric):
+    """`train/loss_step` has the words train, loss and step; `trainLoss` has train and loss."""
+    apart = re.sub(r"([a-z])([A-Z])", r"\1 \2", metric)
+    return set(re.findall(r"[a-z]+", apart.lower()))

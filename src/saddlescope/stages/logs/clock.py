@@ -27,7 +27,7 @@ def log_of_columns(kind, columns: dict[str, Column], notes=(), unreadable=None, 
     for name, (rows, values) in columns.items():
         time, time_name = _time_of(rows, [c for c in clocks if c != name], columns)
         series[name] = Series(time, values, time_name, rows)
-    return Log(kind, series, tuple(notes), dict(unreadable or {}))
+    return Log(kind, series, tuple(notes), unreadable=dict(unreadable or {}))
 
 
 def at_rows(column: Column, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

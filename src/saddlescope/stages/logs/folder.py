@@ -8,6 +8,7 @@ from pathlib import Path
 
 from saddlescope.errors import InvalidInput, number_of, require
 from saddlescope.stages.logs.log import Log
+from saddlescope.stages.logs.readers import reader_of
 
 # In the order of choice. A run of TensorBoard or mlflow is a whole folder, the rest are files.
 OF_TOOLS = ("results.nc", "trainer_state.json", "*.wandb", "*tfevents*", "metrics.csv")
@@ -20,12 +21,10 @@ CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 
 def read_inside(folder: Path) -> Log:
     """Read the one log in a folder; the log says which it was."""
-    from saddlescope.stages.logs import reader_of
-
     place = _find(folder)
     reader = reader_of(place)
     if reader is None:
-        raise InvalidInput(f"{place} is not a log that can be read: give the log itself.")
+        raise InvalidInput(f"{place} is not a log that can be read: give another.")
     log = reader.read(place)
     inside = place.relative_to(folder) if place != folder else Path(place.name)
     return replace(log, notes=(f"It was read from {inside.as_posix()}.", *log.notes))
@@ -43,7 +42,9 @@ def _find(folder):
         if found:
             require(len(found) == 1, _several(folder, found))
             return found[0]
-    raise InvalidInput(f"The folder {folder} holds no curve: give a log file, or its folder.")
+    nothing = f"The folder {folder} holds no curve: give a log file, or its folder."
+    require(bool(names) and reader_of(folder) is not None, nothing)
+    return folder  # such as that of one run of mlflow, whose files have any name
 
 
 def _names_in(folder):

@@ -32,10 +32,12 @@ class Log:
     - `kind`: what wrote it, such as "TensorBoard event file".
     - `series`: name → series.
     - `notes`: what a reader should know, such as "a sampled export: not every point is here".
+    - `runs`: the names of the runs, where it holds several; a series is then called `run/metric`.
     - `unreadable`: name → how many numbers a column has that is not a series, and a sentence why.
     """
 
     kind: str
     series: dict[str, Series]
     notes: tuple[str, ...] = field(default=())
+    runs: tuple[str, ...] = ()
     unreadable: dict[str, tuple[int, str]] = field(default_factory=dict)
