@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -266,13 +267,15 @@ def test_errors_name_standard_input(monkeypatch):
         read_curves("-")
 
 
-INSIDE = ["metrics.csv", "version_0/metrics.csv", "out/checkpoint-20/trainer_state.json"]
+INSIDE = ["metrics.csv", "train.jsonl.gz"]
+INSIDE += ["version_0/metrics.csv", "out/checkpoint-20/trainer_state.json"]
 
 
 @pytest.mark.parametrize("inside", INSIDE)
 def test_the_log_in_a_folder(tmp_path, inside):
     history = json.dumps({"log_history": [json.loads(line) for line in json_lines()]})
-    written(tmp_path, inside, history if inside.endswith("json") else csv())
+    texts = {".json": history, ".csv": csv(), ".gz": packed("\n".join(json_lines()))}
+    written(tmp_path, inside, texts[Path(inside).suffix])
     written(tmp_path, "out/checkpoint-9/other.bin", b"\0")
     curve = read_curves(tmp_path)
     np.testing.assert_array_equal(curve.loss, LOSS)
@@ -328,7 +331,8 @@ def test_the_training_loss_with_the_most_points_is_taken(tmp_path):
 
 def test_the_runs_of_a_store_are_named(tmp_path):
     """The name of a run says nothing about its series: `test-3` is not a test loss."""
-    series = {f"{r}/{m}": Series(STEPS, LOSS) for r in ("test-3", "b") for m in ("loss", "val/loss")}
+    names = [f"{run}/{metric}" for run in ("test-3", "b") for metric in ("loss", "val/loss")]
+    series = {name: Series(STEPS, LOSS) for name in names}
     with pytest.raises(InvalidInput, match=r"'loss' of 2 runs, test-3/loss, b/loss: choose one"):
         choose(Log("a store", series, runs=("test-3", "b")), None, "x.db")
     other = {"test-3/loss": series["test-3/loss"], "b/val/loss": series["b/loss"]}

@@ -6,9 +6,9 @@ from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 
-from saddlescope.errors import InvalidInput, number_of, require
+from saddlescope.errors import number_of, require
 from saddlescope.stages.logs.log import Log
-from saddlescope.stages.logs.readers import reader_of
+from saddlescope.stages.logs.readers import read_file, reader_of
 
 # In the order of choice. A run of TensorBoard or mlflow is a whole folder, the rest are files.
 OF_TOOLS = ("results.nc", "trainer_state.json", "*.wandb", "*tfevents*", "metrics.csv")
@@ -22,19 +22,23 @@ CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 def read_inside(folder: Path) -> Log:
     """Read the one log in a folder; the log says which it was."""
     place = _find(folder)
-    reader = reader_of(place)
-    if reader is None:
-        raise InvalidInput(f"{place} is not a log that can be read: give another.")
-    log = reader.read(place)
-    inside = place.relative_to(folder) if place != folder else Path(place.name)
-    return replace(log, notes=(f"It was read from {inside.as_posix()}.", *log.notes))
+    if place.is_file():
+        log = read_file(place)
+    else:
+        reader = reader_of(place)
+        require(reader is not None, f"{place} is not a log that can be read: give another.")
+        log = reader.read(place)
+    if place == folder:
+        return log
+    inside = place.relative_to(folder).as_posix()
+    return replace(log, notes=(f"It was read from {inside}.", *log.notes))
 
 
 def _find(folder):
     """The file or folder of the one run in it."""
     names = _names_in(folder)
     for pattern in FILES:
-        found = [path for path in names if fnmatch(path.name, pattern)]
+        found = [path for path in names if fnmatch(path.name.removesuffix(".gz"), pattern)]
         if pattern in WHOLE_FOLDER:
             found = list(dict.fromkeys(path.parent for path in found))
         if pattern == "trainer_state.json":
