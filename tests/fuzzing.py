@@ -108,8 +108,8 @@ class Files:
             Target("verdicts", sealed / store.VERDICTS, store.load_verdicts),
             Target("manifest", sealed / store.MANIFEST, lambda p: store.load_verdicts(sealed / store.VERDICTS)),
             Target("foreign.nc", root / "foreign.nc", self.netcdf, guarded=False, share=0.5),
-            Target("curve.npz", root / "curve.npz", read_curves, guarded=False),
-            Target("curve.csv", root / "curve.csv", read_curves, guarded=False),
+            Target("curve.npz", root / "curve.npz", lambda p: vars(read_curves(p)), guarded=False),
+            Target("curve.csv", root / "curve.csv", lambda p: vars(read_curves(p)), guarded=False),
             Target("sweep.toml", root / "sweep.toml", lambda p: read_sweep(p).points, guarded=False, share=0.3),
         ]
 

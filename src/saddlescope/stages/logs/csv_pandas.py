@@ -91,7 +91,7 @@ def _add_column(table, column, there, name, path, first):
     else:
         import pandas as pd
 
-        numbers = pd.to_numeric(column, errors="coerce").to_numpy(float)[rows]
+        numbers = np.asarray(pd.to_numeric(column, errors="coerce"), float)[rows]
         k = int(rows[np.argmax(np.isnan(numbers))])
         sentence = bad_cell(path, str(column[k]).strip(), k + first, name)
         table.unreadable[name] = int(np.isfinite(numbers).sum()), sentence

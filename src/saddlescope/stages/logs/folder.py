@@ -6,7 +6,7 @@ from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 
-from saddlescope.errors import number_of, require
+from saddlescope.errors import InvalidInput, number_of, require
 from saddlescope.stages.logs.log import Log
 from saddlescope.stages.logs.readers import read_file, reader_of
 
@@ -26,7 +26,8 @@ def read_inside(folder: Path) -> Log:
         log = read_file(place)
     else:
         reader = reader_of(place)
-        require(reader is not None, f"{place} is not a log that can be read: give another.")
+        if reader is None:
+            raise InvalidInput(f"{place} is not a log that can be read: give another.")
         log = reader.read(place)
     if place == folder:
         return log

@@ -8,8 +8,8 @@ from saddlescope.stages.logs.log import Series
 def rows_of(name: str, values, time=None, time_name="point") -> dict[str, Series]:
     """One series per row. `values` and `time` are arrays or lists of rows."""
     if isinstance(values, list) or np.ndim(values) == 2:
-        fits = isinstance(time, list) and len(time) == len(values)
-        times = time if fits else [_for_all(time)] * len(values)
+        own = time if isinstance(time, list) and len(time) == len(values) else None
+        times = own or [_for_all(time)] * len(values)
         pairs = zip(values, times, strict=True)
         return {f"{name}[{i}]": _series(v, t, time_name) for i, (v, t) in enumerate(pairs)}
     return {name: _series(values, _for_all(time), time_name)} if np.ndim(values) == 1 else {}
