@@ -23,7 +23,7 @@ from saddlescope.claims import Verdict
 from saddlescope.errors import InvalidInput
 from saddlescope.observables import FullLoss
 from saddlescope.results import Results, collect
-from saddlescope.stages.read_curve import read_curve
+from saddlescope.stages import read_curves
 from saddlescope.storage import result_folder as store
 from saddlescope.storage.files import DIGITS, read_checked
 from saddlescope.storage.netcdf import checked_datasets, from_child
@@ -108,8 +108,8 @@ class Files:
             Target("verdicts", sealed / store.VERDICTS, store.load_verdicts),
             Target("manifest", sealed / store.MANIFEST, lambda p: store.load_verdicts(sealed / store.VERDICTS)),
             Target("foreign.nc", root / "foreign.nc", self.netcdf, guarded=False, share=0.5),
-            Target("curve.npz", root / "curve.npz", read_curve, guarded=False),
-            Target("curve.csv", root / "curve.csv", read_curve, guarded=False),
+            Target("curve.npz", root / "curve.npz", lambda p: vars(read_curves(p)), guarded=False),
+            Target("curve.csv", root / "curve.csv", lambda p: vars(read_curves(p)), guarded=False),
             Target("sweep.toml", root / "sweep.toml", lambda p: read_sweep(p).points, guarded=False, share=0.3),
         ]
 

@@ -13,7 +13,7 @@ from saddlescope.errors import InvalidInput
 from saddlescope.observables import FullLoss
 from saddlescope.results import Layout
 from saddlescope.setting import Setting
-from saddlescope.stages.read_curve import read_curve
+from saddlescope.stages import read_curves
 from saddlescope.storage import result_folder as store
 from saddlescope.storage.files import Damaged, loads, read_checked, write_checked
 from saddlescope.storage.netcdf import read_netcdf
@@ -158,7 +158,7 @@ def test_a_netcdf_file_leads_nowhere_else(tmp_path, make):
     with h5py.File(tmp_path / "a.nc", "w") as file:
         make(file, str(secret))
     with pytest.raises(InvalidInput, match=r"is a link|lie in another file"):
-        read_curve(tmp_path / "a.nc")
+        read_curves(tmp_path / "a.nc")
 
 
 def test_more_than_fits_is_refused(tmp_path):
@@ -217,4 +217,4 @@ def test_a_file_does_not_choose_a_function_of_python():
 def test_csv_is_read_by_its_letter(tmp_path, text, sentence):
     (tmp_path / "a.csv").write_text(text)
     with pytest.raises(InvalidInput, match=sentence):
-        read_curve(tmp_path / "a.csv")
+        read_curves(tmp_path / "a.csv")

@@ -137,10 +137,10 @@ def test_show_a_key(saddlescope):
 
 def test_stages_of_a_file_and_of_a_stored_run(saddlescope, tmp_path, stored):
     (tmp_path / "good.csv").write_text("loss\n" + "\n".join(map(str, staircase())))
-    status, out, _ = saddlescope("stages", "good.csv")
+    status, out, _ = saddlescope("stages", "good.csv", "--figure", "f.png")
     assert status == 0
     assert out.count("drop") >= 2
-    assert (tmp_path / "good.csv.stages.png").read_bytes()[:4] == b"\x89PNG"
+    assert (tmp_path / "f.png").read_bytes()[:4] == b"\x89PNG"
     status, out, err = saddlescope("stages", stored, "--column", "loss[1]", "--figure", "f.pdf")
     assert status == 0, err
     assert (tmp_path / "f.pdf").read_bytes()[:4] == b"%PDF"

@@ -1,0 +1,383 @@
+"""Logs as their tools write them: every value is read, and what is unusual is said."""
+
+import gzip
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from saddlescope.errors import InvalidInput
+from saddlescope.stages import read_curves
+from saddlescope.stages.logs import csv_cells, csv_pandas, read_log
+from saddlescope.stages.logs.choice import choose
+from saddlescope.stages.logs.log import Log, Series
+
+STEPS = np.arange(0, 300, 10)
+LOSS = np.round(1 / (1 + STEPS), 6)
+PAIRS = [*zip(STEPS.tolist(), LOSS.tolist(), strict=True)]
+
+
+def written(tmp_path, name, text):
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def check(curve, kind, name="loss", time_name="step"):
+    assert (curve.kind, curve.name, curve.time_name) == (kind, name, time_name)
+    np.testing.assert_array_equal(curve.time, STEPS)
+    np.testing.assert_array_equal(curve.loss, LOSS)
+
+
+def csv(head="step,loss", row="{},{}"):
+    return "\n".join([head, *(row.format(s, v) for s, v in PAIRS)]) + "\n"
+
+
+def json_lines(**more):
+    return [json.dumps({"step": s, "loss": v} | more) for s, v in PAIRS]
+
+
+# ---- CSV ----
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+def test_encodings_are_read_and_said(tmp_path, encoding):
+    path = written(tmp_path, "a.csv", csv("step,loss,größe", "{},{},1").encode(encoding))
+    curve = read_curves(path)
+    check(curve, "CSV")
+    assert curve.others == ("größe",)
+    said = {"utf-16": "UTF-16", "latin-1": "Latin-1"}.get(encoding)
+    assert len(curve.notes) == bool(said)
+    assert (said or "") in "".join(curve.notes)
+
+
+def test_decimal_commas(tmp_path):
+    text = csv("step;loss", "{};{}").replace(".", ",")
+    curve = read_curves(written(tmp_path, "a.csv", text))
+    check(curve, "CSV")
+    assert curve.notes == ("Numbers are written with decimal commas.",)
+    curve = read_curves(written(tmp_path, "b.csv", "0;3,5\n1;2,5\n2;1,5\n"))
+    assert (curve.time.tolist(), curve.loss.tolist()) == ([0, 1, 2], [3.5, 2.5, 1.5])
+
+
+def test_ragged_lines_are_said(tmp_path):
+    text = csv("step,loss,lr", "{},{},0.1") + "300,0.5\n"
+    curve = read_curves(written(tmp_path, "a.csv", text))
+    assert curve.loss[-1] == 0.5
+    assert "Line 32 has too few cells, 2 and not 3" in curve.notes[0]
+    with pytest.raises(InvalidInput, match=r"Line 3 of .*b\.csv has 3 cells, not 2"):
+        read_curves(written(tmp_path, "b.csv", "step,loss\n0,1\n1,0,5\n"))
+
+
+def test_a_header_that_comes_again_is_a_resume(tmp_path):
+    text = "step,loss\n0,9\n1,8\n2,7\nstep,loss\n1,5\n2,4\n3,3\n"
+    curve = read_curves(written(tmp_path, "a.csv", text))
+    assert (curve.time.tolist(), curve.loss.tolist()) == ([0, 1, 2, 3], [9, 5, 4, 3])
+    assert "header" in curve.notes[0]
+    assert "replace 2 earlier points" in curve.notes[1]
+
+
+LARGE = {
+    "plain": ("step,loss,lr\n", "{0},{1!r},0.1\n", ""),
+    "empty cells": ("step,loss,val_loss\n", "{0},{1!r},\n", "99999999,,0.25\n"),
+    "text beside": ("step,loss,when\n", "{0},{1!r},monday\n", ""),
+    "no header": ("", "{0},{1!r}\n", ""),
+    "comments above": ("# made by hand\n\nstep,loss\n", "{0},{1!r}\n", ""),
+    "tabs": ("step\tloss\n", "{0}\t{1!r}\n", ""),
+    "not finite": ("step,loss\n", "{0},{1!r}\n", "99999998,nan\n99999999,inf\n"),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_pandas_reads_what_the_parser_by_hand_reads(tmp_path, name):
+    """The same columns and the same sentence about a column of text."""
+    head, row, end = LARGE[name]
+    values = np.random.default_rng(0).normal(size=60_000) ** 9
+    text = head + "".join(row.format(i, v) for i, v in enumerate(values.tolist())) + end
+    path = tmp_path / "a.csv"
+    fast, slow = csv_pandas.parse(text, path), csv_cells.parse(text, path)
+    assert fast is not None
+    assert (fast.names, fast.header, fast.unreadable) == (slow.names, slow.header, slow.unreadable)
+    assert list(fast.columns) == list(slow.columns)
+    for one, other in zip(fast.columns.values(), slow.columns.values(), strict=True):
+        np.testing.assert_array_equal(one[0], other[0])
+        np.testing.assert_allclose(one[1], other[1], rtol=4e-16)  # pandas 2 may miss the last bit
+
+
+UNUSUAL = ["7,nan\n8,\n9,9\n", "7,nan\n8,None\n", "\n7,8\n"]
+UNUSUAL += ["# resumed\n", "7\n", "step,loss\n", '7,"8"\n']
+
+
+@pytest.mark.parametrize("bad", UNUSUAL)
+def test_what_pandas_would_misread_is_read_by_hand(tmp_path, bad):
+    text = "step,loss\n" + "".join(f"{i},{i / 7!r}\n" for i in range(60_000)) + bad
+    assert csv_pandas.parse(text, tmp_path / "a.csv") is None
+
+
+def test_a_bad_cell_in_a_large_file_is_found_by_its_line(tmp_path):
+    lines = ["step,loss", *(f"{i},{i / 7!r}" for i in range(60_000))]
+    lines[50_000] = "49999,oops"
+    path = written(tmp_path, "a.csv", "\n".join(lines))
+    with pytest.raises(InvalidInput, match=r"'oops' where .*, in line 50001, column 'loss'"):
+        read_curves(path)
+
+
+# ---- exports and other tools' text ----
+
+
+def test_wandb_export(tmp_path):
+    names = [f'"brave-sun-3 - train/loss{end}"' for end in ("", "__MIN", "__MAX")]
+    head = ",".join(['"Step"', *names])
+    curve = read_curves(written(tmp_path, "wandb_export.csv", csv(head, '"{0}","{1}","0","9"')))
+    check(curve, "W&B export", "brave-sun-3 - train/loss", "Step")
+    assert curve.others == ()
+    assert "sample" in curve.notes[0]
+    head = head + head.removeprefix('"Step"').replace("brave", "calm")
+    path = written(tmp_path, "two.csv", csv(head, '"{0}","{1}","0","9","{1}","0","9"'))
+    with pytest.raises(InvalidInput, match="of 2 runs, brave-sun-3 - train/loss, calm-sun-3"):
+        read_curves(path)
+    name = "calm-sun-3 - train/loss"
+    check(read_curves(path, name), "W&B export", name, "Step")
+
+
+def test_tensorboard_export(tmp_path):
+    text = csv("Wall time,Step,Value", "1700000000.5,{},{}")
+    curve = read_curves(written(tmp_path, "run-tag-loss.csv", text))
+    check(curve, "TensorBoard export", "Value", "Step")
+    assert "sample of 1,000 points by default; here are 30 points" in curve.notes[0]
+
+
+def test_lightning_metrics(tmp_path):
+    """Train and validation rows alternate, and leave each other's cells empty."""
+    rows = "".join(f"{s // 100},{s},{v},\n{s // 100},{s},,9\n" for s, v in PAIRS)
+    curve = read_curves(written(tmp_path, "metrics.csv", "epoch,step,train_loss,val_loss\n" + rows))
+    check(curve, "Lightning metrics.csv", "train_loss")
+    assert curve.others == ("epoch", "val_loss")
+
+
+def test_trainer_state(tmp_path):
+    history = [{"loss": v, "learning_rate": 0.1, "epoch": s / 100, "step": s} for s, v in PAIRS]
+    history[5:5] = [{"eval_loss": 0.7, "eval_runtime": 1.0, "epoch": 0.4, "step": 40}]
+    history.append({"train_loss": 0.2, "train_runtime": 9.0, "epoch": 3.0, "step": 290})
+    text = json.dumps({"best_metric": None, "epoch": 3.0, "log_history": history}, indent=2)
+    check(read_curves(written(tmp_path, "trainer_state.json", text)), "Hugging Face trainer_state")
+    curve = read_curves(tmp_path / "trainer_state.json", "loss", time="epoch")
+    np.testing.assert_array_equal(curve.time, STEPS / 100)
+
+
+def test_json_lines_between_others(tmp_path):
+    lines = json_lines(note="x", lr=0.1, done=False)
+    lines = ["Starting", *lines[:7], "saved {checkpoint}", *lines[7:], '{"step": 300, "lo']
+    text = "\n".join(lines)
+    curve = read_curves(written(tmp_path, "log.jsonl", text))
+    check(curve, "JSON lines")
+    assert curve.others == ("lr",)
+    assert curve.notes == ("Passed over: 3 lines without a JSON object.",)
+    check(read_curves(written(tmp_path, "train_log", text)), "JSON lines")
+
+
+def test_json_records_of_two_sets_are_not_mixed(tmp_path):
+    train = json_lines(mode="train")
+    val = [json.dumps({"mode": "val", "step": 10 * i, "loss": 5.0}) for i in range(30)]
+    lines = [line for pair in zip(train, val, strict=True) for line in pair]
+    check(read_curves(written(tmp_path, "a.jsonl", "\n".join(lines))), "JSON lines", "train/loss")
+
+
+def test_json_documents(tmp_path):
+    nested = [{"step": s, "train": {"loss": v}} for s, v in PAIRS]
+    check(read_curves(written(tmp_path, "a.json", json.dumps(nested))), "JSON", "train/loss")
+    keras = {"step": STEPS.tolist(), "loss": LOSS.tolist(), "val_loss": [1.0] * 30, "name": "x"}
+    check(read_curves(written(tmp_path, "b.json", json.dumps(keras))), "JSON")
+    with pytest.raises(InvalidInput, match="is not whole JSON"):
+        read_curves(written(tmp_path, "c.json", json.dumps(keras)[:50]))
+
+
+PLAIN = {
+    "spaces": "step {0} loss {1:f}",
+    "equals": "2024-05-01 10:22:33,123 INFO epoch=3, step={0}, train_loss: {1:f}, lr=1e-4",
+    "tutorial": "Epoch [1/5], Step [{0}/600], Loss: {1:f}",
+    "nanogpt": "step {0}: loss {1:f}, time 50.3ms, mfu 3.2%",
+    "dict": "{{'loss': {1:f}, 'grad_norm': 2.0, 'step': {0}}}",
+    "two sets": "step {0} | train: loss {1:f} acc 0.9 | val: loss 7.5 acc 0.8",
+    "average": "step: {0}  loss: {1:f} (0.5)",
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_lines_that_scripts_print(tmp_path, name):
+    lines = [PLAIN[name].format(s, v) for s, v in PAIRS]
+    lines[9:9] = ["Test set: Average loss: 0.25"]
+    text = "\n".join(["Using cuda:0", *lines, "Done."])
+    curve = read_curves(written(tmp_path, "train.log", text))
+    assert curve.kind == "plain text"
+    assert curve.name.lower() in ("loss", "train_loss", "train loss")
+    np.testing.assert_array_equal(curve.time, STEPS)
+    np.testing.assert_allclose(curve.loss, LOSS, atol=0)
+    assert "Passed over: 1 line without a named number." in "".join(curve.notes)
+    assert read_log(written(tmp_path, "train.txt", text)).kind == "plain text"
+
+
+def test_ambiguous_text_is_refused(tmp_path):
+    text = "".join(f"step {s} loss {v} loss {2 * v}\n" for s, v in PAIRS)
+    with pytest.raises(InvalidInput, match=r"'loss' occurs twice in line 1 of .*not clear"):
+        read_curves(written(tmp_path, "a.log", text))
+    with pytest.raises(InvalidInput, match="no number with a name"):
+        read_curves(written(tmp_path, "b.log", "nothing\nhere\n"))
+
+
+# ---- packed, piped, in a folder ----
+
+
+def packed(data):
+    return gzip.compress(data.encode() if isinstance(data, str) else data)
+
+
+def test_gzip_of_all_kinds(tmp_path):
+    file = io.BytesIO()
+    np.savez(file, step=STEPS, loss=LOSS)
+    check(read_curves(written(tmp_path, "a.csv.gz", packed(csv()))), "CSV")
+    text = "\n".join(json_lines())
+    check(read_curves(written(tmp_path, "a.jsonl.gz", packed(text))), "JSON lines")
+    check(read_curves(written(tmp_path, "a.npz.gz", packed(file.getvalue()))), "NPZ")
+    parts = packed(csv()[:100]) + packed(csv()[100:])
+    check(read_curves(written(tmp_path, "two.csv.gz", parts)), "CSV")
+    with pytest.raises(InvalidInput, match=r"^\S*b\.csv\.gz has 'x' where .*, in line 2"):
+        read_curves(written(tmp_path, "b.csv.gz", packed("loss\nx\n1\n")))
+    for data in (packed(csv())[:-20], packed(csv())[:40] + b"?" * 40):
+        with pytest.raises(InvalidInput, match=r"c\.csv\.gz (is damaged|ends too early)"):
+            read_curves(written(tmp_path, "c.csv.gz", data))
+
+
+@pytest.mark.parametrize("text", [csv(), "\n".join(json_lines()), packed(csv())])
+def test_standard_input(monkeypatch, text):
+    data = text if isinstance(text, bytes) else text.encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    check(read_curves("-"), "JSON lines" if data[:1] == b"{" else "CSV")
+
+
+def test_errors_name_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"step,loss\n0,1\n1,oops\n")))
+    with pytest.raises(InvalidInput, match=r"^standard input has 'oops'"):
+        read_curves("-")
+    with pytest.raises(InvalidInput, match="standard input is empty"):
+        read_curves("-")
+
+
+INSIDE = ["metrics.csv", "train.jsonl.gz"]
+INSIDE += ["version_0/metrics.csv", "out/checkpoint-20/trainer_state.json"]
+
+
+@pytest.mark.parametrize("inside", INSIDE)
+def test_the_log_in_a_folder(tmp_path, inside):
+    history = json.dumps({"log_history": [json.loads(line) for line in json_lines()]})
+    texts = {".json": history, ".csv": csv(), ".gz": packed("\n".join(json_lines()))}
+    written(tmp_path, inside, texts[Path(inside).suffix])
+    written(tmp_path, "out/checkpoint-9/other.bin", b"\0")
+    curve = read_curves(tmp_path)
+    np.testing.assert_array_equal(curve.loss, LOSS)
+    assert curve.notes == (f"It was read from {inside}.",)
+
+
+def test_the_last_checkpoint_has_the_whole_history(tmp_path):
+    for n, step in ((9, 10), (30, 100), (4, 20)):
+        history = json.dumps({"log_history": [json.loads(line) for line in json_lines()[:n]]})
+        written(tmp_path, f"checkpoint-{step}/trainer_state.json", history)
+    check(read_curves(tmp_path), "Hugging Face trainer_state")
+
+
+def test_several_runs_are_named(tmp_path):
+    for i in range(3):
+        written(tmp_path, f"version_{i}/metrics.csv", csv())
+    with pytest.raises(InvalidInput, match=r"holds 3 runs: version_0/metrics\.csv, .* --compare"):
+        read_curves(tmp_path)
+    check(read_curves(tmp_path / "version_1"), "CSV")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InvalidInput, match="empty holds no curve"):
+        read_curves(tmp_path / "empty")
+
+
+# ---- the choice ----
+
+
+@pytest.mark.parametrize(
+    ("names", "chosen"),
+    [
+        ("val_loss,train_loss", "train_loss"),
+        ("test/loss,train/loss,train/acc", "train/loss"),
+        ("aux_loss,loss,lr", "loss"),
+        ("eval_loss,accuracy", "eval_loss"),
+        ("loss_scale,mse", "mse"),
+        ("trainLoss,validLoss", "trainLoss"),
+        ("Training loss,grad_norm", "Training loss"),
+        ("reward", "reward"),
+    ],
+)
+def test_the_choice_by_name(tmp_path, names, chosen):
+    row = ",".join(["{1}"] * len(names.split(",")))
+    curve = read_curves(written(tmp_path, "a.csv", csv(f"step,{names}", "{0}," + row)))
+    assert curve.name == chosen
+    assert set(curve.others) == set(names.split(",")) - {chosen}
+    assert bool(curve.notes) == (chosen == "eval_loss")
+
+
+def test_the_training_loss_with_the_most_points_is_taken(tmp_path):
+    text = csv("step,train_loss_epoch,train_loss_step", "{0},,{1}") + "300,0.5,\n"
+    check(read_curves(written(tmp_path, "a.csv", text)), "CSV", "train_loss_step")
+
+
+def test_the_runs_of_a_store_are_named(tmp_path):
+    """The name of a run says nothing about its series: `test-3` is not a test loss."""
+    names = [f"{run}/{metric}" for run in ("test-3", "b") for metric in ("loss", "val/loss")]
+    series = {name: Series(STEPS, LOSS) for name in names}
+    with pytest.raises(InvalidInput, match=r"'loss' of 2 runs, test-3/loss, b/loss: choose one"):
+        choose(Log("a store", series, runs=("test-3", "b")), None, "x.db")
+    other = {"test-3/loss": series["test-3/loss"], "b/val/loss": series["b/loss"]}
+    assert choose(Log("a store", other, runs=("test-3", "b")), None, "x.db")[0] == "test-3/loss"
+
+
+def test_no_loss_is_refused_with_the_names(tmp_path):
+    path = written(tmp_path, "a.csv", csv("step,acc,reward", "{0},{1},1"))
+    with pytest.raises(InvalidInput, match=r"No loss column .* has acc, reward: choose one"):
+        read_curves(path)
+
+
+def test_a_resumed_run_keeps_what_was_written_last(tmp_path):
+    steps = [0, 10, 20, 30, 15, 25, 35, 35]
+    text = "step,loss\n" + "".join(f"{s},{v}\n" for v, s in enumerate(steps))
+    curve = read_curves(written(tmp_path, "a.csv", text))
+    assert (curve.time.tolist(), curve.loss.tolist()) == ([0, 10, 15, 25, 35], [0, 1, 4, 5, 7])
+    assert "goes back 2 times" in curve.notes[0]
+    assert "Later values replace 3 earlier points" in curve.notes[0]
+
+
+def test_the_newest_first_is_turned_around(tmp_path):
+    text = csv().splitlines()
+    curve = read_curves(written(tmp_path, "a.csv", "\n".join([text[0], *text[:0:-1]])))
+    check(curve, "CSV")
+    assert "turned around" in curve.notes[0]
+
+
+def test_a_count_within_each_epoch_is_not_a_time(tmp_path):
+    text = "epoch,iter,loss\n" + "".join(f"{i // 50},{i % 50},{100 - i}\n" for i in range(100))
+    curve = read_curves(written(tmp_path, "a.csv", text))
+    assert (len(curve.loss), curve.time_name) == (100, "point")
+
+
+def test_points_without_the_time_asked_for_are_left_out(tmp_path):
+    curve = read_curves(written(tmp_path, "a.csv", "loss,minute\n9,\n8,1\n7,2\n"), time="minute")
+    assert (curve.time.tolist(), curve.loss.tolist(), curve.time_name) == ([1, 2], [8, 7], "minute")
+    assert curve.notes == ("Left out: 1 point without 'minute'.",)
+
+
+def test_a_rising_curve_is_flipped_and_said(tmp_path):
+    curve = read_curves(written(tmp_path, "a.csv", "accuracy\n0.1\n0.5\n0.75\n")).flipped()
+    assert (curve.loss.tolist(), curve.name) == ([0.9, 0.5, 0.25], "1 - accuracy")
+    assert "1 - accuracy" in curve.notes[0]
+    curve = read_curves(written(tmp_path, "b.csv", "accuracy\n10\n50\n")).flipped()
+    assert (curve.loss.tolist(), curve.name) == ([90, 50], "100 - accuracy")
+    curve = read_curves(written(tmp_path, "c.csv", "reward\n-3\n500\n")).flipped()
+    assert (curve.loss.tolist(), curve.name) == ([3, -500], "-reward")

@@ -1,0 +1,156 @@
+"""`saddlescope stages` from the shell: what it prints, draws, compares and follows."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from staircases import staircase
+
+STEPS = np.arange(600)
+LOSS = staircase(STEPS, [150, 400], [3, 2, 1], 5)
+
+
+def written(path, loss=LOSS, name="loss", steps=STEPS):
+    rows = "".join(f"{s},{v:.6f}\n" for s, v in zip(steps, loss, strict=True))
+    path.write_text(f"step,{name}\n{rows}")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def logs(tmp_path):
+    written(tmp_path / "a.csv")
+    written(tmp_path / "b.csv", LOSS[300:], steps=STEPS[300:])
+    written(tmp_path / "acc.csv", 1 - LOSS / 4, "accuracy")
+
+
+def test_it_says_what_was_read_and_draws_when_asked(saddlescope, tmp_path):
+    before = sorted(tmp_path.iterdir())
+    status, out, _ = saddlescope("stages", "a.csv")
+    assert status == 0
+    assert out.startswith("loss of a.csv (CSV), 600 points over step\n")
+    assert "2 drops" in out
+    assert sorted(tmp_path.iterdir()) == before
+    status, out, _ = saddlescope("stages", "a.csv", "--figure", "f.svg")
+    assert status == 0
+    assert out.endswith("figure: f.svg\n")
+    assert "<!-- step -->" in (tmp_path / "f.svg").read_text()
+
+
+def test_log_time_shifts_a_step_0_and_says_so(saddlescope):
+    status, out, _ = saddlescope("stages", "a.csv", "--log-time")
+    assert status == 0
+    assert "Log time has no step 0: each step is shifted by one." in out
+    assert "shifted" not in saddlescope("stages", "b.csv", "--log-time")[1]
+
+
+def test_options_reach_the_search(saddlescope):
+    found = json.loads(saddlescope("stages", "a.csv", "--json")[1])
+    assert found["n_drops"] == 2
+    about = [found[k] for k in ("log", "kind", "curve", "time", "points")]
+    assert about == ["a.csv", "CSV", "loss", "step", 600]
+    drops = [row["at"] for row in found["stages"] if row["stage"] == "drop"]
+    np.testing.assert_allclose(drops, [150, 400], atol=2)
+    strict = json.loads(saddlescope("stages", "a.csv", "--json", "--min-fall", "0.4")[1])
+    assert strict["n_drops"] == 1
+    for option in (("--min-fall", "7"), ("--prominence", "0.5"), ("--smooth", "-1")):
+        status, out, err = saddlescope("stages", "a.csv", *option)
+        assert (status, out) == (2, "")
+        assert option[0].strip("-").replace("-", "_") in err
+
+
+def test_a_curve_that_rises(saddlescope):
+    found = json.loads(saddlescope("stages", "acc.csv", "--up", "--json")[1])
+    assert (found["n_drops"], found["curve"]) == (2, "1 - accuracy")
+    assert "1 - accuracy" in found["notes"][0]
+    levels = [row["level"] for row in found["stages"] if row["stage"] == "plateau"]
+    np.testing.assert_allclose(levels, [0.75, 0.5, 0.25], rtol=1e-2)
+
+
+def test_comparison(saddlescope, tmp_path):
+    status, out, _ = saddlescope("stages", "--compare", "a.csv", "b.csv", "--figure", "both.png")
+    assert status == 0
+    table = [line.split() for line in out.splitlines()[-4:-1]]
+    assert table[0] == ["log", "curve", "drops", "at", "levels"]
+    assert [row[:3] for row in table[1:]] == [["a.csv", "loss", "2"], ["b.csv", "loss", "1"]]
+    assert float(table[2][3]) == pytest.approx(400, abs=2)
+    assert (tmp_path / "both.png").read_bytes()[:4] == b"\x89PNG"
+    both = json.loads(saddlescope("stages", "--compare", "a.csv", "b.csv", "--json")[1])
+    assert [found["n_drops"] for found in both] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["a.csv", "b.csv"], "add --compare"),
+        (["--compare", "a.csv"], "at least two logs"),
+        (["--compare", "-", "-"], "only once"),
+        (["--follow", "-"], "one file or folder"),
+        (["--follow", "--compare", "a.csv", "b.csv"], "one file or folder"),
+        (["--compare", "a.csv", "none.csv"], "There is no file none.csv"),
+        ([""], "There is no file"),
+        (["."], "holds 3 runs: a.csv, acc.csv, b.csv"),
+    ],
+)
+def test_what_cannot_be_done(saddlescope, words, sentence):
+    status, out, err = saddlescope("stages", *words)
+    assert (status, out) == (2, "")
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+def shell(*words, **options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "saddlescope", "stages", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def test_standard_input(tmp_path):
+    child = shell("-", "--json", stdin=subprocess.PIPE)
+    out, err = child.communicate((tmp_path / "a.csv").read_text(), timeout=60)
+    assert (child.returncode, err) == (0, "")
+    assert (json.loads(out)["log"], json.loads(out)["n_drops"]) == ("standard input", 2)
+
+
+@pytest.mark.usefixtures("hears_ctrl_c")
+def test_it_follows_a_growing_log_and_prints_only_what_is_new(tmp_path):
+    path = written(tmp_path / "grows.csv", LOSS[:300], steps=STEPS[:300])
+    child = shell(path, "--follow")
+    watchdog = threading.Timer(60, child.kill)  # `readline` waits for ever
+    watchdog.start()
+    try:
+        first = [child.stdout.readline() for _ in range(6)]
+        assert "1 drop" in "".join(first)
+        more = zip(STEPS[300:], LOSS[300:], strict=True)
+        with path.open("a") as file:
+            file.write("".join(f"{s},{v:.6f}\n" for s, v in more))
+        news = [child.stdout.readline() for _ in range(3)]
+        assert news[0] == "step 599: 2 drops\n"
+        assert news[1].startswith("  drop 3")
+        assert news[2].startswith("  plateau 4")
+        time.sleep(0.1)
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=30)
+    finally:
+        watchdog.cancel()
+        child.kill()
+    assert (child.returncode, out) == (130, "")
+    assert err.startswith("saddlescope: stopped")
+
+
+def test_2000_rows_need_little_and_no_jax(tmp_path):
+    """Neither JAX nor pandas nor matplotlib is imported to read a small log."""
+    code = "import sys; from saddlescope.cli import main\ntry: main()\nexcept SystemExit: "
+    code += "print(sorted({'jax', 'pandas', 'matplotlib', 'xarray'} & set(sys.modules)))"
+    words = [sys.executable, "-c", code, "stages", str(tmp_path / "a.csv")]
+    done = subprocess.run(words, capture_output=True, text=True, env=os.environ, timeout=60)
+    assert done.stdout.splitlines()[-1] == "[]", done.stdout
