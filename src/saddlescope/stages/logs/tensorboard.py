@@ -1,0 +1,180 @@
+"""TensorBoard event files: every scalar of every step.
+
+A file is a row of records: length, checksum of the length, data, checksum of the data. The data is a
+protobuf `Event` with a step and a summary of named values. Every checksum is verified, except that of the
+data of a record above 64 KiB: such records hold images or graphs. A run that was killed leaves a cut record.
+"""
+
+import struct
+from pathlib import Path
+
+import numpy as np
+
+from saddlescope.errors import InvalidInput, number_of, require
+from saddlescope.stages.logs.crc32c import crc32c, unmasked
+from saddlescope.stages.logs.log import Log
+from saddlescope.stages.logs.many_runs import join_parts
+from saddlescope.stages.logs.protobuf import BYTES, FIXED32, VARINT, Fields, read_fields
+
+KIND = "TensorBoard event file"
+LONGEST = 1 << 16  # bytes of a record whose data is verified
+HEAD, FOOT = 12, 4  # bytes of a record before and behind its data
+NUMBERS = {1: ("<f4", 5), 2: ("<f8", 6)}  # type of a tensor → of its bytes, field of its numbers
+
+
+def fits(path: Path) -> bool:
+    """Whether this is an event file, or a folder that holds some."""
+    return bool(_event_files(Path(path)))
+
+
+def read(path: Path) -> Log:
+    """All scalars of a file, or of the files in a folder. Files of one run are joined in order of time.
+
+    Where several folders hold event files, the names are `folder/tag`.
+    """
+    path = Path(path)
+    parts, notes = [], []
+    for file in _event_files(path):
+        run = file.parent.relative_to(path).as_posix() if path.is_dir() else ""
+        parts += [("" if run == "." else run, tag, *found) for tag, found in _read_file(file, notes).items()]
+    said = f" ({'; '.join(notes)})" if notes else ""
+    require(bool(parts), f"{path} holds no scalar{said}: give a log with a loss in it.")
+    return Log(KIND, join_parts(parts), tuple(notes))
+
+
+def _event_files(path):
+    if path.is_dir():
+        files = [file for file in path.rglob("*tfevents*") if file.is_file()]
+        return sorted(files, key=lambda file: (file.parent, _started(file), file.name))
+    return [path] if "tfevents" in path.name and path.is_file() else []
+
+
+def _started(file):
+    """The time stamp in `events.out.tfevents.1700000000.host`: names alone sort 10 before 9."""
+    stamp = file.name.partition("tfevents.")[2].partition(".")[0]
+    return int(stamp) if stamp.isdecimal() else 0
+
+
+def _read_file(file, notes):
+    """Tag → (steps, values) of one file; what is wrong with it is added to the notes."""
+    raw = file.read_bytes()
+    if not raw:
+        notes.append(f"{file.name} is empty")
+        return {}
+    data = np.frombuffer(raw, np.uint8)
+    begin, end = _records(raw, data, file, notes)
+    try:
+        return _scalars(data, begin, end)
+    except ValueError as error:
+        raise InvalidInput(
+            f"{file} holds records that are not TensorBoard events ({error}): give another file."
+        ) from None
+
+
+# ---- records ----
+
+
+def _records(raw, data, file, notes):
+    """Where the data of each whole record is; records with a wrong checksum are left out, and said."""
+    begin, lengths, at = [], [], 0
+    while at + HEAD <= len(raw):
+        length = struct.unpack_from("<Q", raw, at)[0]
+        if at + HEAD + length + FOOT > len(raw):
+            break
+        begin.append(at + HEAD)
+        lengths.append(length)
+        at += HEAD + length + FOOT
+    begin = np.array(begin, np.int64)
+    end = begin + np.array(lengths, np.int64)
+    whole = _sound(data, begin - HEAD, begin - FOOT)
+    n = len(begin) if whole.all() else int(whole.argmin())  # behind a wrong length, nothing has a place
+    begun = n > 0 or _is_cut(data, 0)
+    require(begun, f"{file} is not a TensorBoard event file, or its start is damaged: give another.")
+    if n < len(begin) or (at < len(raw) and not _is_cut(data, at)):
+        where = begin[n] - HEAD if n < len(begin) else at
+        notes.append(f"{file.name} is damaged at byte {where:,}; what follows is not read")
+    elif at < len(raw):
+        notes.append(f"{file.name} ends in a cut record, as a run that was killed leaves it")
+    return _undamaged(data, begin[:n], end[:n], file, notes)
+
+
+def _is_cut(data, at):
+    """Whether the last record is a true one that lacks its end: its length, if there, has its checksum."""
+    return len(data) - at < HEAD or bool(_sound(data, np.array([at]), np.array([at + 8]))[0])
+
+
+def _sound(data, begin, end):
+    """Whether the masked checksum behind each range is that of the range."""
+    stored = data[end[:, None] + np.arange(4)].view("<u4")[:, 0]
+    return crc32c(data, begin, end) == unmasked(stored)
+
+
+def _undamaged(data, begin, end, file, notes):
+    sound = end - begin > LONGEST
+    sound[~sound] = _sound(data, begin[~sound], end[~sound])
+    if lost := int((~sound).sum()):
+        notes.append(f"{file.name} has {number_of(lost, 'damaged record')}, left out")
+    return begin[sound], end[sound]
+
+
+# ---- events ----
+
+
+def _scalars(data, begin, end):
+    """Tag → (steps, values), in the order of writing."""
+    events = read_fields(data, begin, end)
+    steps = np.zeros(len(begin), np.int64)
+    written = events.select(2, VARINT).last()
+    steps[written.message] = written.value.view(np.int64)
+    summaries = events.select(5, BYTES)
+    values = read_fields(data, summaries.begin, summaries.end).select(1, BYTES)
+    steps = steps[summaries.message[values.message]]
+    fields = read_fields(data, values.begin, values.end)
+    numbers = _simple_values(data, fields, len(steps))
+    _add_tensors(data, fields, numbers)
+    return _by_tag(data, fields, steps, numbers)
+
+
+def _simple_values(data, fields, n):
+    """The number of each value, with those that are no scalar masked."""
+    numbers = np.ma.masked_all(n)
+    simple = fields.select(2, FIXED32).last()
+    numbers[simple.message] = _numbers_at(data, simple.begin, "<f4")
+    return numbers
+
+
+def _numbers_at(data, begin, kind):
+    size = np.dtype(kind).itemsize
+    return data[begin[:, None] + np.arange(size)].view(kind)[:, 0].astype(float)
+
+
+def _add_tensors(data, fields, numbers):
+    """Numbers stored as tensors of rank 0, either as raw bytes or in the field of their type."""
+    tensors = fields.select(8, BYTES).last()
+    if not len(tensors.message):
+        return
+    inner = read_fields(data, tensors.begin, tensors.end)
+    types, ranked = np.zeros(len(tensors.message), int), np.zeros(len(tensors.message), bool)
+    given, shapes = inner.select(1, VARINT).last(), inner.select(2, BYTES).last()
+    types[given.message] = given.value
+    ranked[shapes.message] = shapes.end > shapes.begin  # a scalar's shape has no dimension
+    for type_, (kind, own_field) in NUMBERS.items():
+        for content in (inner.select(4, BYTES), inner.select(own_field, BYTES)):
+            one = content.last()
+            sized = one.end - one.begin == np.dtype(kind).itemsize
+            which = sized & (types[one.message] == type_) & ~ranked[one.message]
+            numbers[tensors.message[one.message[which]]] = _numbers_at(data, one.begin[which], kind)
+
+
+def _by_tag(data, fields: Fields, steps, numbers):
+    names = fields.select(1, BYTES).last()
+    names = names.take(~np.ma.getmaskarray(numbers)[names.message])
+    raw = data.tobytes()
+    tags = [raw[a:b] for a, b in zip(names.begin.tolist(), names.end.tolist(), strict=True)]
+    places = {tag: i for i, tag in enumerate(dict.fromkeys(tags))}
+    which = np.fromiter(map(places.__getitem__, tags), int, len(tags))
+    order = np.argsort(which, kind="stable")  # one sort serves any number of tags
+    cuts = np.searchsorted(which[order], np.arange(1, len(places)))
+    columns = (steps[names.message], numbers.data[names.message])
+    parts = zip(*(np.split(column[order], cuts) for column in columns), strict=True)
+    return {tag.decode(errors="replace"): part for tag, part in zip(places, parts, strict=False)}

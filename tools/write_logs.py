@@ -1,0 +1,160 @@
+"""Log known series with the tools that people use, and keep what they wrote under tests/logs.
+
+    make formats
+
+It runs in an environment of its own, where those tools are installed. `tests/known_series.py` has the formulas.
+`versions.json` records which version wrote what. Databases are stored compressed: most of their pages are empty.
+"""
+
+import contextlib
+import gzip
+import json
+import os
+import shutil
+import sys
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+LOGS = ROOT / "tests" / "logs"
+sys.path.insert(0, str(ROOT / "tests"))
+
+from known_series import FIRST, RESUMED, accuracy, loss, resumed_loss  # noqa: E402
+
+TOOLS = ("torch", "tensorboard", "wandb", "lightning", "transformers", "trackio", "mlflow")
+
+
+def write_tensorboard(folder):
+    """A run and its resume, two files: old scalars, new ones of both precisions, and what is no scalar."""
+    import torch
+    from torch.utils.tensorboard import SummaryWriter
+
+    for part, steps, values in ((1, FIRST, loss), (2, RESUMED, resumed_loss)):
+        with SummaryWriter(folder) as writer:
+            writer.add_text("note", "not a number", 0)
+            writer.add_histogram("weights", torch.arange(10.0), 0)
+            for step in steps:
+                writer.add_scalar("train/loss", values(step), step)
+                writer.add_scalar("loss_as_tensor", values(step), step, new_style=True)
+                writer.add_scalar("loss_as_double", values(step), step, new_style=True, double_precision=True)
+        (written,) = folder.glob("events.out.tfevents.*.*.*.*")
+        written.rename(folder / f"events.out.tfevents.{part}")  # without the name of this machine
+
+
+def write_wandb(folder):
+    import wandb
+
+    settings = wandb.Settings(
+        mode="offline", console="off", host="host", disable_git=True, x_disable_meta=True, x_disable_stats=True
+    )
+    with tempfile.TemporaryDirectory() as home:
+        run = wandb.init(project="known", id="known", dir=home, settings=settings)
+        for step in FIRST:
+            rest = {"val": {"accuracy": accuracy(step)}} if step % 10 == 0 else {}
+            run.log({"loss": loss(step), "count": step, "word": "text" * 8} | rest, step=step)
+        run.log({"loss": float("nan")}, step=len(FIRST))
+        run.log({"loss": float("inf")}, step=len(FIRST) + 1)
+        run.finish()
+        wandb.teardown()  # before it, the last records may not be in the file
+        (written,) = Path(home).rglob("run-*.wandb")
+        shutil.copy(written, folder)
+
+
+def write_lightning(folder):
+    from lightning.pytorch.loggers import CSVLogger
+
+    logger = CSVLogger(folder, name="", version="")
+    for step in FIRST:
+        logger.log_metrics({"train_loss": loss(step), "epoch": step // 10}, step)
+        if step % 10 == 9:
+            logger.log_metrics({"val_accuracy": accuracy(step), "epoch": step // 10}, step)
+    logger.save()
+
+
+def write_transformers(folder):
+    """A model whose loss is the formula; the trainer logs every step and saves its state."""
+    import torch
+    from transformers import Trainer, TrainingArguments
+
+    class Known(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight, self.step = torch.nn.Parameter(torch.zeros(1)), 0
+
+        def forward(self, x):
+            self.step += 1
+            return {"loss": 0 * self.weight.sum() + loss(self.step)}
+
+    with tempfile.TemporaryDirectory() as home:
+        arguments = TrainingArguments(
+            home, max_steps=len(FIRST), logging_steps=1, save_steps=len(FIRST), report_to=[],
+            per_device_train_batch_size=1, disable_tqdm=True, use_cpu=True,
+        )  # fmt: skip
+        Trainer(Known(), arguments, train_dataset=[{"x": 0.0}] * 8).train()
+        (written,) = Path(home).rglob("trainer_state.json")
+        shutil.copy(written, folder)
+
+
+def write_trackio(folder):
+    """Two runs in the database of one project; the second one logs what is not a number, too."""
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["TRACKIO_DIR"] = home
+        import trackio
+
+        for name, values in (("first", loss), ("second", resumed_loss)):
+            run = trackio.init(project="known", name=name, embed=False, auto_log_cpu=False)
+            for step in FIRST:
+                run.log({"loss": values(step), "val": {"accuracy": accuracy(step)}, "word": "text"}, step=step)
+            if name == "second":
+                run.log({"loss": float("nan")}, step=len(FIRST))
+                run.log({"loss": float("inf")}, step=len(FIRST) + 1)
+            run.finish()
+        _compress(Path(home) / "known.db", folder)
+
+
+def write_mlflow(folder):
+    """The database of today, and the text files of older versions; the run is resumed once."""
+    import mlflow
+
+    with tempfile.TemporaryDirectory() as home, contextlib.chdir(home):
+        _log_mlflow(mlflow, f"sqlite:///{home}/mlflow.db")
+        _compress(Path(home) / "mlflow.db", folder)
+        os.environ["MLFLOW_ALLOW_FILE_STORE"] = "true"
+        _log_mlflow(mlflow, f"file://{home}/mlruns")
+        for metrics in Path(home, "mlruns").glob("*/*/metrics"):
+            shutil.copytree(metrics, folder / "mlruns" / "0" / "known" / "metrics")
+
+
+def _log_mlflow(mlflow, uri):
+    mlflow.set_tracking_uri(uri)
+    with mlflow.start_run(run_name="known") as run:
+        for step in FIRST:
+            mlflow.log_metrics({"train/loss": loss(step), "accuracy": accuracy(step)}, step=step)
+    with mlflow.start_run(run_id=run.info.run_id):
+        for step in RESUMED:
+            mlflow.log_metric("train/loss", resumed_loss(step), step=step)
+        mlflow.log_metric("train/loss", float("nan"), step=RESUMED.stop)
+        mlflow.log_metric("train/loss", float("inf"), step=RESUMED.stop + 1)
+
+
+def _compress(database, folder):
+    with gzip.GzipFile(folder / f"{database.name}.gz", "wb", mtime=0) as file:
+        file.write(database.read_bytes())
+
+
+def main():
+    os.environ |= {"HF_HUB_OFFLINE": "1", "MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}
+    os.environ |= {"LOGNAME": "user"}  # mlflow stores who ran it
+    writers = {name.removeprefix("write_"): made for name, made in globals().items() if name.startswith("write_")}
+    for name, write in writers.items():
+        if name in (sys.argv[1:] or writers):
+            shutil.rmtree(LOGS / name, ignore_errors=True)
+            (LOGS / name).mkdir(parents=True)
+            write(LOGS / name)
+    versions = {"python": sys.version.split()[0]} | {name: version(name) for name in TOOLS}
+    (LOGS / "versions.json").write_text(json.dumps(versions, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
