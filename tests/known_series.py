@@ -1,6 +1,7 @@
-"""The series in the logs under tests/logs, which the tools themselves wrote: formulas, so that every point is known.
+"""The series in the logs under tests/logs, as formulas, so that every point is known.
 
-Only + - × ÷ of float64, so that every machine has the same bits. `tools/write_logs.py` logs them.
+They take only + - × ÷ of float64, so that every machine has the same bits. `tools/write_logs.py`
+logs them with each tool.
 """
 
 FIRST = range(80)

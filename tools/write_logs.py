@@ -2,10 +2,12 @@
 
     make formats
 
-It runs in an environment of its own, where those tools are installed. `tests/known_series.py` has the formulas.
-`versions.json` records which version wrote what. Databases are stored compressed: most of their pages are empty.
+It runs in an environment of its own, where those tools are installed. `tests/known_series.py` has
+the formulas, and `versions.json` records which version wrote what. Databases are stored compressed:
+most of their pages are empty.
 """
 
+# pyright: reportMissingImports=false
 import contextlib
 import gzip
 import json
@@ -26,7 +28,7 @@ TOOLS = ("torch", "tensorboard", "wandb", "lightning", "transformers", "trackio"
 
 
 def write_tensorboard(folder):
-    """A run and its resume, two files: old scalars, new ones of both precisions, and what is no scalar."""
+    """A run and its resume, one file each: scalars of three forms, and what is no scalar."""
     import torch
     from torch.utils.tensorboard import SummaryWriter
 
@@ -36,8 +38,9 @@ def write_tensorboard(folder):
             writer.add_histogram("weights", torch.arange(10.0), 0)
             for step in steps:
                 writer.add_scalar("train/loss", values(step), step)
-                writer.add_scalar("loss_as_tensor", values(step), step, new_style=True)
-                writer.add_scalar("loss_as_double", values(step), step, new_style=True, double_precision=True)
+                value, new = values(step), {"new_style": True}
+                writer.add_scalar("loss_as_tensor", value, step, **new)
+                writer.add_scalar("loss_as_double", value, step, **new, double_precision=True)
         (written,) = folder.glob("events.out.tfevents.*.*.*.*")
         written.rename(folder / f"events.out.tfevents.{part}")  # without the name of this machine
 
@@ -45,9 +48,9 @@ def write_tensorboard(folder):
 def write_wandb(folder):
     import wandb
 
-    settings = wandb.Settings(
-        mode="offline", console="off", host="host", disable_git=True, x_disable_meta=True, x_disable_stats=True
-    )
+    nothing_of_this_machine = {"host": "host", "disable_git": True, "x_disable_meta": True}
+    quiet = {"console": "off", "x_disable_stats": True}
+    settings = wandb.Settings(mode="offline", **quiet, **nothing_of_this_machine)
     with tempfile.TemporaryDirectory() as home:
         run = wandb.init(project="known", id="known", dir=home, settings=settings)
         for step in FIRST:
@@ -87,10 +90,9 @@ def write_transformers(folder):
             return {"loss": 0 * self.weight.sum() + loss(self.step)}
 
     with tempfile.TemporaryDirectory() as home:
-        arguments = TrainingArguments(
-            home, max_steps=len(FIRST), logging_steps=1, save_steps=len(FIRST), report_to=[],
-            per_device_train_batch_size=1, disable_tqdm=True, use_cpu=True,
-        )  # fmt: skip
+        steps = {"max_steps": len(FIRST), "save_steps": len(FIRST), "logging_steps": 1}
+        rest = {"per_device_train_batch_size": 1, "report_to": [], "use_cpu": True}
+        arguments = TrainingArguments(home, disable_tqdm=True, **steps, **rest)
         Trainer(Known(), arguments, train_dataset=[{"x": 0.0}] * 8).train()
         (written,) = Path(home).rglob("trainer_state.json")
         shutil.copy(written, folder)
@@ -105,7 +107,8 @@ def write_trackio(folder):
         for name, values in (("first", loss), ("second", resumed_loss)):
             run = trackio.init(project="known", name=name, embed=False, auto_log_cpu=False)
             for step in FIRST:
-                run.log({"loss": values(step), "val": {"accuracy": accuracy(step)}, "word": "text"}, step=step)
+                rest = {"val": {"accuracy": accuracy(step)}, "word": "text"}
+                run.log({"loss": values(step)} | rest, step=step)
             if name == "second":
                 run.log({"loss": float("nan")}, step=len(FIRST))
                 run.log({"loss": float("inf")}, step=len(FIRST) + 1)
@@ -143,15 +146,24 @@ def _compress(database, folder):
         file.write(database.read_bytes())
 
 
+WRITERS = (
+    write_tensorboard,
+    write_wandb,
+    write_lightning,
+    write_transformers,
+    write_trackio,
+    write_mlflow,
+)
+
+
 def main():
-    os.environ |= {"HF_HUB_OFFLINE": "1", "MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}
+    os.environ |= {"HF_HUB_OFFLINE": "1", "MLFLOW_DISABLE_TELEMETRY": "true"}
     os.environ |= {"LOGNAME": "user"}  # mlflow stores who ran it
-    writers = {name.removeprefix("write_"): made for name, made in globals().items() if name.startswith("write_")}
-    for name, write in writers.items():
-        if name in (sys.argv[1:] or writers):
-            shutil.rmtree(LOGS / name, ignore_errors=True)
-            (LOGS / name).mkdir(parents=True)
-            write(LOGS / name)
+    for write in WRITERS:
+        folder = LOGS / write.__name__.removeprefix("write_")
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        write(folder)
     versions = {"python": sys.version.split()[0]} | {name: version(name) for name in TOOLS}
     (LOGS / "versions.json").write_text(json.dumps(versions, indent=2) + "\n")
 

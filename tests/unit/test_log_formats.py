@@ -1,4 +1,4 @@
-"""Logs of other tools: every point as it was logged, and one sentence where a file is damaged or foreign."""
+"""Logs of other tools: every point as it was logged, one sentence for a damaged or foreign file."""
 
 import gzip
 import shutil
@@ -13,12 +13,12 @@ from known_series import FIRST, RESUMED, accuracy, loss, resumed_loss
 from saddlescope.errors import InvalidInput
 from saddlescope.stages.logs import READERS, mlflow_store, tensorboard, trackio_store, wandb_offline
 from saddlescope.stages.logs.crc32c import TABLE, crc32c
+from saddlescope.stages.logs.leveldb_log import BLOCK, HEAD
 from saddlescope.stages.logs.protobuf import BYTES, VARINT, read_fields
 
 LOGS = Path(__file__).parents[1] / "logs"
 EVENTS = LOGS / "tensorboard" / "events.out.tfevents.1"
 WANDB = LOGS / "wandb" / "run-known.wandb"
-METRIC = LOGS / "mlflow" / "mlruns" / "0" / "known" / "metrics" / "train" / "loss"
 NOT_FINITE = [np.nan, np.inf]
 
 
@@ -26,7 +26,8 @@ NOT_FINITE = [np.nan, np.inf]
 def databases(tmp_path):
     """The stored databases, not compressed."""
     for name in ("mlflow/mlflow.db", "trackio/known.db"):
-        (tmp_path / Path(name).name).write_bytes(gzip.decompress((LOGS / f"{name}.gz").read_bytes()))
+        raw = gzip.decompress((LOGS / f"{name}.gz").read_bytes())
+        (tmp_path / Path(name).name).write_bytes(raw)
     return tmp_path
 
 
@@ -50,13 +51,14 @@ RESUME_LOSS = [*map(loss, FIRST), *map(resumed_loss, RESUMED)]
 def test_tensorboard_folder_with_a_resume():
     log = reader_of(LOGS / "tensorboard").read(LOGS / "tensorboard")
     assert set(log.series) == {"train/loss", "loss_as_tensor", "loss_as_double"}
-    for name, kind in (("train/loss", np.float32), ("loss_as_tensor", np.float32), ("loss_as_double", float)):
-        assert_series(log.series[name], RESUME_STEPS, RESUME_LOSS, kind)
+    for name in ("train/loss", "loss_as_tensor"):
+        assert_series(log.series[name], RESUME_STEPS, RESUME_LOSS, np.float32)
+    assert_series(log.series["loss_as_double"], RESUME_STEPS, RESUME_LOSS)
     assert log.notes == ()
 
 
 def test_wandb_offline_run_over_two_blocks():
-    assert WANDB.stat().st_size > wandb_offline.BLOCK
+    assert WANDB.stat().st_size > BLOCK
     log = reader_of(WANDB).read(WANDB)
     assert set(log.series) == {"loss", "count", "val.accuracy"}
     assert_series(log.series["loss"], range(82), [*map(loss, FIRST), *NOT_FINITE])
@@ -65,28 +67,29 @@ def test_wandb_offline_run_over_two_blocks():
     assert log.notes == ()
 
 
-@pytest.mark.parametrize("stored", ["database", "folder", "text files", "run", "metrics", "one file"])
-def test_mlflow_with_a_resume(databases, stored):
-    mlruns = LOGS / "mlflow" / "mlruns"
-    path = {
-        "database": databases / "mlflow.db",
-        "folder": LOGS / "mlflow",
-        "text files": mlruns,
-        "run": mlruns / "0" / "known",
-        "metrics": mlruns / "0" / "known" / "metrics",
-        "one file": METRIC,
-    }[stored]
+RUN = LOGS / "mlflow" / "mlruns" / "0" / "known"
+
+
+@pytest.mark.parametrize("path", ["mlflow.db", RUN, RUN / "metrics", *RUN.parents[:3]], ids=str)
+def test_mlflow_with_a_resume(databases, path):
+    path = databases / path  # of two absolute paths, the second
     log = reader_of(path).read(path)
-    assert set(log.series) == ({"train/loss"} if stored == "one file" else {"train/loss", "accuracy"})
+    assert set(log.series) == {"train/loss", "accuracy"}
     assert_series(log.series["train/loss"], [*RESUME_STEPS, 120, 121], [*RESUME_LOSS, *NOT_FINITE])
-    if stored != "one file":
-        assert_series(log.series["accuracy"], FIRST, map(accuracy, FIRST))
+    assert_series(log.series["accuracy"], FIRST, map(accuracy, FIRST))
+
+
+def test_one_metric_of_mlflow():
+    path = RUN / "metrics" / "train" / "loss"
+    log = reader_of(path).read(path)
+    assert set(log.series) == {"train/loss"}
+    assert_series(log.series["train/loss"], [*RESUME_STEPS, 120, 121], [*RESUME_LOSS, *NOT_FINITE])
 
 
 def test_trackio_with_two_runs(databases):
     log = reader_of(databases / "known.db").read(databases / "known.db")
-    names = {f"{run}/{metric}" for run in ("first", "second") for metric in ("loss", "val.accuracy")}
-    assert set(log.series) == names
+    metrics = ("loss", "val.accuracy")
+    assert set(log.series) == {f"{run}/{m}" for run in ("first", "second") for m in metrics}
     assert_series(log.series["first/loss"], FIRST, map(loss, FIRST))
     assert_series(log.series["second/loss"], range(82), [*map(resumed_loss, FIRST), *NOT_FINITE])
     assert_series(log.series["first/val.accuracy"], FIRST, map(accuracy, FIRST))
@@ -108,7 +111,8 @@ def test_event_files_are_joined_by_their_time_stamp_not_by_name(tmp_path):
     for number, stamp in ((1, 9), (2, 10)):
         target = tmp_path / f"events.out.tfevents.{stamp}.host"
         shutil.copy(EVENTS.with_suffix(f".{number}"), target)
-    assert_series(tensorboard.read(tmp_path).series["train/loss"], RESUME_STEPS, RESUME_LOSS, np.float32)
+    series = tensorboard.read(tmp_path).series["train/loss"]
+    assert_series(series, RESUME_STEPS, RESUME_LOSS, np.float32)
 
 
 def test_several_runs_have_their_folder_in_front(tmp_path):
@@ -125,7 +129,8 @@ def test_runs_of_one_name_are_told_apart_and_deleted_ones_left_out(databases):
     with sqlite3.connect(path) as database:
         columns = [row[1] for row in database.execute("PRAGMA table_info(runs)")]
         for run, stage in (("twin", "active"), ("gone", "deleted")):
-            values = ", ".join({"run_uuid": f"'{run}'", "lifecycle_stage": f"'{stage}'"}.get(c, c) for c in columns)
+            own = {"run_uuid": f"'{run}'", "lifecycle_stage": f"'{stage}'"}
+            values = ", ".join(own.get(column, column) for column in columns)
             database.execute(f"INSERT INTO runs SELECT {values} FROM runs LIMIT 1")
             database.execute(f"INSERT INTO metrics VALUES ('train/loss', 0.5, 1, '{run}', 7, 0)")
     database.close()
@@ -175,15 +180,20 @@ def assert_nothing_wrong(read, path, true, noted=True):
         return
     for name, series in log.series.items():
         assert points_of(series) <= points_of(true.series[name])
-    lost = sum(len(s.values) for s in true.series.values()) - sum(len(s.values) for s in log.series.values())
-    assert log.notes or lost == 0 or not noted
+    assert log.notes or count_points(log) == count_points(true) or not noted
+
+
+def count_points(log):
+    return sum(len(series.values) for series in log.series.values())
 
 
 def points_of(series):
     return set(zip(series.time.tolist(), map(repr, series.values.tolist()), strict=True))
 
 
-BINARY = pytest.mark.parametrize(("reader", "path"), [(tensorboard, EVENTS), (wandb_offline, WANDB)])
+PAIRS = [(tensorboard, EVENTS), (wandb_offline, WANDB)]
+BINARY = pytest.mark.parametrize(("reader", "path"), PAIRS, ids=["tensorboard", "wandb"])
+FOREIGN = [b"", b"x", b"a text, not a log\n" * 30, bytes(5000), b":W&B\xe1\xbe\x01rest"]
 
 
 @BINARY
@@ -209,7 +219,7 @@ def test_a_damaged_byte_never_gives_a_wrong_number(reader, path, tmp_path):
 
 
 @BINARY
-@pytest.mark.parametrize("content", [b"", b"x", b"a text, not a log\n" * 30, bytes(5000), b":W&B\xe1\xbe\x01rest"])
+@pytest.mark.parametrize("content", FOREIGN, ids=range(len(FOREIGN)))
 def test_a_foreign_file_is_one_sentence(reader, path, tmp_path, content):
     foreign = tmp_path / path.name
     foreign.write_bytes(content)
@@ -224,7 +234,7 @@ def test_damage_in_the_middle_is_said_and_the_rest_is_read(tmp_path):
     damaged = tmp_path / EVENTS.name
     damaged.write_bytes(raw)
     log = tensorboard.read(damaged)
-    assert sum(len(series.values) for series in log.series.values()) == 3 * len(FIRST) - 1
+    assert count_points(log) == 3 * len(FIRST) - 1
     assert log.notes == ("events.out.tfevents.1 has 1 damaged record, left out",)
 
 
@@ -252,8 +262,8 @@ def first_chunks(raw, n):
     """Where the n-th chunk of the first block ends."""
     at = wandb_offline.HEAD
     for _ in range(n):
-        at += wandb_offline.CHUNK + int.from_bytes(raw[at + 4 : at + 6], "little")
-    assert at < wandb_offline.BLOCK
+        at += HEAD + int.from_bytes(raw[at + 4 : at + 6], "little")
+    assert at < BLOCK
     return at
 
 
@@ -267,7 +277,8 @@ def test_a_bad_line_of_mlflow_is_named(tmp_path):
 # ---- databases: never written, read while others write ----
 
 
-STORES = pytest.mark.parametrize(("reader", "name"), [(mlflow_store, "mlflow.db"), (trackio_store, "known.db")])
+PAIRS = [(mlflow_store, "mlflow.db"), (trackio_store, "known.db")]
+STORES = pytest.mark.parametrize(("reader", "name"), PAIRS, ids=["mlflow", "trackio"])
 
 
 @STORES
@@ -281,7 +292,8 @@ def test_reading_a_database_leaves_everything_as_it_was(databases, reader, name)
 def test_a_database_that_is_being_written_is_read(databases):
     path = databases / "known.db"
     writer = sqlite3.connect(path)
-    insert = "INSERT INTO metrics (run_id, timestamp, run_name, step, metrics) VALUES ('x', 'now', 'third', ?, ?)"
+    columns = "run_id, timestamp, run_name, step, metrics"
+    insert = f"INSERT INTO metrics ({columns}) VALUES ('x', 'now', 'third', ?, ?)"
     writer.execute(insert, (0, '{"loss": 0.5}'))
     writer.commit()
     writer.execute(insert, (1, '{"loss": 0.25}'))  # not committed
@@ -314,7 +326,8 @@ def test_other_files_and_databases_are_not_ours(databases):
     with sqlite3.connect(other := databases / "other.db") as database:
         database.execute("CREATE TABLE metrics (a, b)")
     database.close()
-    for path in (other, Path(__file__), databases / "missing", LOGS / "lightning", LOGS / "transformers"):
+    texts = (LOGS / "lightning", LOGS / "transformers", Path(__file__))
+    for path in (other, databases / "missing", *texts):
         assert not [reader for reader in READERS if reader.fits(path)]
 
 
@@ -355,7 +368,10 @@ def test_fields_of_protobuf_by_the_examples_of_its_documentation():
     assert data[text.begin[0] : text.end[0]].tobytes() == b"testing"
 
 
-@pytest.mark.parametrize("raw", [b"\x08", b"\x08\x80", b"\x12\x07test", b"\x0b", b"\x08" + b"\xff" * 11, b"\x09\x00"])
+MALFORMED = [b"\x08", b"\x08\x80", b"\x12\x07test", b"\x0b", b"\x08" + b"\xff" * 11, b"\x09\x00"]
+
+
+@pytest.mark.parametrize("raw", MALFORMED, ids=range(len(MALFORMED)))
 def test_what_is_not_protobuf_is_an_error(raw):
     data = np.frombuffer(raw, np.uint8)
     with pytest.raises(ValueError, match=r"varint|field|wire"):

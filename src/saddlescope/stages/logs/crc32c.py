@@ -1,8 +1,8 @@
 """CRC-32C (Castagnoli), the checksum of TensorBoard's records, for many byte ranges at once.
 
-One numpy step takes byte 0 of all ranges, the next one byte 1. 100,000 records of 50 bytes are 50 such
-steps, not 5,000,000 of Python. Of a long range, 64 bytes are taken at once: a checksum is linear, so
-that each byte adds its own share.
+One numpy step takes byte 0 of all ranges, the next one byte 1. For 100,000 records of 50 bytes that
+is 50 steps, not 5,000,000 of Python. Of a long range, 64 bytes are taken at once: a checksum is
+linear, so that each byte adds its own share.
 """
 
 import numpy as np
@@ -46,13 +46,15 @@ def crc32c(data: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
         cuts = range(BATCH, len(begin), BATCH)
         pairs = zip(np.split(begin, cuts), np.split(end, cuts), strict=True)
         return np.concatenate([crc32c(data, *pair) for pair in pairs])
-    order = np.argsort(begin - end, kind="stable")  # longest first: those with a k-th piece are a prefix
+    # The longest first: those that have a k-th piece are then a prefix.
+    order = np.argsort(begin - end, kind="stable")
     begin, lengths = begin[order], (end - begin)[order]
     state = _first_bytes(data, begin, lengths % PIECE)
     begin, pieces = begin + lengths % PIECE, lengths // PIECE
     for k in range(pieces[0] if len(pieces) else 0):
         n = np.searchsorted(-pieces, -k)
-        state[:n] = _next_piece(state[:n], data[begin[:n, None] + np.arange(k * PIECE, (k + 1) * PIECE)])
+        places = begin[:n, None] + np.arange(k * PIECE, (k + 1) * PIECE)
+        state[:n] = _next_piece(state[:n], data[places])
     given = np.empty_like(state)
     given[order] = ~state
     return given
@@ -63,12 +65,13 @@ def _first_bytes(data, begin, lengths):
     state = np.full(len(begin), 0xFFFFFFFF, np.uint32)
     for offset in range(lengths.max(initial=0)):
         which = np.flatnonzero(lengths > offset)
-        state[which] = TABLE[(state[which] ^ data[begin[which] + offset]) & 0xFF] ^ (state[which] >> 8)
+        before = state[which]
+        state[which] = TABLE[(before ^ data[begin[which] + offset]) & 0xFF] ^ (before >> 8)
     return state
 
 
 def _next_piece(state, piece):
-    """The state after one more piece per range. The state before it acts on the first four bytes."""
+    """The state after one more piece per range; that before it acts on the first four bytes."""
     piece[:, :4] ^= state.astype("<u4")[:, None].view(np.uint8)
     return np.bitwise_xor.reduce(SHARES[np.arange(PIECE), piece], axis=1)
 

@@ -1,4 +1,4 @@
-"""What mlflow stores: `mlflow.db`, or the older `mlruns/<experiment>/<run>/metrics/<name>` text files."""
+"""What mlflow stores: `mlflow.db`, or text files `mlruns/<experiment>/<run>/metrics/<name>`."""
 
 import re
 from pathlib import Path
@@ -62,19 +62,19 @@ def _number(value, is_nan):
 
 def _metric_files(path):
     """(folder of the run, name of the metric, file); a name may have slashes, which are folders."""
-    homes = [home for home in _metric_folders(path) if home.is_dir() and home.parent.parent.name != "models"]
+    homes = [home for home in _metric_folders(path) if home.parent.parent.name != "models"]
     files = [(home, file) for home in homes for file in sorted(home.rglob("*")) if _is_metric(file)]
     asked = [(home, file) for home, file in files if path.is_dir() or file == path]
     return [(home.parent, file.relative_to(home).as_posix(), file) for home, file in asked]
 
 
 def _metric_folders(path):
-    """The folder `metrics` that this path is, is in, or has below it: in a run, an experiment, a store."""
+    """The folder `metrics` that this path is or is in, or those below it, of runs or of a store."""
     above = [home for home in (path, *path.parents) if home.name == "metrics"]
     if above or not path.is_dir():
         return above[:1]
     depths = ("metrics", "*/metrics", "*/*/metrics", "mlruns/*/*/metrics")
-    return [home for depth in depths for home in sorted(path.glob(depth))]
+    return [home for depth in depths for home in sorted(path.glob(depth)) if home.is_dir()]
 
 
 def _is_metric(file):
@@ -117,7 +117,7 @@ def _read_lines(file):
             values.append(float(cells[1]))
             steps.append(int(cells[2]) if len(cells) > 2 else n)
         except (IndexError, ValueError):
-            raise InvalidInput(
-                f"{file} has {line[:60]!r} in line {n + 1}, not a time, a value and a step: fix that line."
-            ) from None
+            bad = f"{line[:60]!r} in line {n + 1}"
+            sentence = f"{file} has {bad}, not a time, a value and a step: fix that line."
+            raise InvalidInput(sentence) from None
     return steps, values

@@ -38,7 +38,8 @@ class Fields:
 
     def last(self) -> "Fields":
         """The last one per message: protobuf's rule for a field that may occur only once."""
-        return self.take(np.append(self.message[1:] != self.message[:-1], True)[: len(self.message)])
+        following = np.append(self.message[1:], -1)[: len(self.message)]
+        return self.take(self.message != following)
 
     def take(self, which: np.ndarray) -> "Fields":
         """Those at these places, or where this mask is true."""

@@ -27,9 +27,9 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _address(path):
-    """Read-only. SQLite would still create files beside a database in WAL mode that nobody has open.
+    """Read-only. SQLite would still leave files beside a database in WAL mode that nobody has open.
 
-    Without a -wal file all is in the database itself, and `immutable` makes it leave nothing behind.
+    Without a -wal file, all is in the database itself, and `immutable` leaves nothing behind.
     """
     with open(path, "rb") as file:
         in_wal_mode = file.read(20)[18:20] == b"\2\2"

@@ -1,24 +1,20 @@
 """TensorBoard event files: every scalar of every step.
 
-A file is a row of records: length, checksum of the length, data, checksum of the data. The data is a
-protobuf `Event` with a step and a summary of named values. Every checksum is verified, except that of the
-data of a record above 64 KiB: such records hold images or graphs. A run that was killed leaves a cut record.
+Each record is a protobuf `Event` with a step and a summary: values with a tag. A scalar is a
+`simple_value`, or a tensor of rank 0. All events are read at once, field by field.
 """
 
-import struct
 from pathlib import Path
 
 import numpy as np
 
-from saddlescope.errors import InvalidInput, number_of, require
-from saddlescope.stages.logs.crc32c import crc32c, unmasked
+from saddlescope.errors import InvalidInput, require
 from saddlescope.stages.logs.log import Log
 from saddlescope.stages.logs.many_runs import join_parts
-from saddlescope.stages.logs.protobuf import BYTES, FIXED32, VARINT, Fields, read_fields
+from saddlescope.stages.logs.protobuf import BYTES, FIXED32, VARINT, read_fields
+from saddlescope.stages.logs.tfrecord import find_records
 
 KIND = "TensorBoard event file"
-LONGEST = 1 << 16  # bytes of a record whose data is verified
-HEAD, FOOT = 12, 4  # bytes of a record before and behind its data
 NUMBERS = {1: ("<f4", 5), 2: ("<f8", 6)}  # type of a tensor → of its bytes, field of its numbers
 
 
@@ -28,15 +24,16 @@ def fits(path: Path) -> bool:
 
 
 def read(path: Path) -> Log:
-    """All scalars of a file, or of the files in a folder. Files of one run are joined in order of time.
+    """All scalars of a file, or of the files of a folder, joined in the order of their time stamps.
 
-    Where several folders hold event files, the names are `folder/tag`.
+    Where several folders below hold event files, the names are `folder/tag`.
     """
     path = Path(path)
     parts, notes = [], []
     for file in _event_files(path):
         run = file.parent.relative_to(path).as_posix() if path.is_dir() else ""
-        parts += [("" if run == "." else run, tag, *found) for tag, found in _read_file(file, notes).items()]
+        found = _read_file(file, notes)
+        parts += [("" if run == "." else run, tag, *points) for tag, points in found.items()]
     said = f" ({'; '.join(notes)})" if notes else ""
     require(bool(parts), f"{path} holds no scalar{said}: give a log with a loss in it.")
     return Log(KIND, join_parts(parts), tuple(notes))
@@ -61,63 +58,12 @@ def _read_file(file, notes):
     if not raw:
         notes.append(f"{file.name} is empty")
         return {}
-    data = np.frombuffer(raw, np.uint8)
-    begin, end = _records(raw, data, file, notes)
+    ranges = find_records(raw, file, notes)
     try:
-        return _scalars(data, begin, end)
+        return _scalars(np.frombuffer(raw, np.uint8), *ranges)
     except ValueError as error:
-        raise InvalidInput(
-            f"{file} holds records that are not TensorBoard events ({error}): give another file."
-        ) from None
-
-
-# ---- records ----
-
-
-def _records(raw, data, file, notes):
-    """Where the data of each whole record is; records with a wrong checksum are left out, and said."""
-    begin, lengths, at = [], [], 0
-    while at + HEAD <= len(raw):
-        length = struct.unpack_from("<Q", raw, at)[0]
-        if at + HEAD + length + FOOT > len(raw):
-            break
-        begin.append(at + HEAD)
-        lengths.append(length)
-        at += HEAD + length + FOOT
-    begin = np.array(begin, np.int64)
-    end = begin + np.array(lengths, np.int64)
-    whole = _sound(data, begin - HEAD, begin - FOOT)
-    n = len(begin) if whole.all() else int(whole.argmin())  # behind a wrong length, nothing has a place
-    begun = n > 0 or _is_cut(data, 0)
-    require(begun, f"{file} is not a TensorBoard event file, or its start is damaged: give another.")
-    if n < len(begin) or (at < len(raw) and not _is_cut(data, at)):
-        where = begin[n] - HEAD if n < len(begin) else at
-        notes.append(f"{file.name} is damaged at byte {where:,}; what follows is not read")
-    elif at < len(raw):
-        notes.append(f"{file.name} ends in a cut record, as a run that was killed leaves it")
-    return _undamaged(data, begin[:n], end[:n], file, notes)
-
-
-def _is_cut(data, at):
-    """Whether the last record is a true one that lacks its end: its length, if there, has its checksum."""
-    return len(data) - at < HEAD or bool(_sound(data, np.array([at]), np.array([at + 8]))[0])
-
-
-def _sound(data, begin, end):
-    """Whether the masked checksum behind each range is that of the range."""
-    stored = data[end[:, None] + np.arange(4)].view("<u4")[:, 0]
-    return crc32c(data, begin, end) == unmasked(stored)
-
-
-def _undamaged(data, begin, end, file, notes):
-    sound = end - begin > LONGEST
-    sound[~sound] = _sound(data, begin[~sound], end[~sound])
-    if lost := int((~sound).sum()):
-        notes.append(f"{file.name} has {number_of(lost, 'damaged record')}, left out")
-    return begin[sound], end[sound]
-
-
-# ---- events ----
+        sentence = f"{file} holds records that are not events ({error}): give another file."
+        raise InvalidInput(sentence) from None
 
 
 def _scalars(data, begin, end):
@@ -166,7 +112,7 @@ def _add_tensors(data, fields, numbers):
             numbers[tensors.message[one.message[which]]] = _numbers_at(data, one.begin[which], kind)
 
 
-def _by_tag(data, fields: Fields, steps, numbers):
+def _by_tag(data, fields, steps, numbers):
     names = fields.select(1, BYTES).last()
     names = names.take(~np.ma.getmaskarray(numbers)[names.message])
     raw = data.tobytes()

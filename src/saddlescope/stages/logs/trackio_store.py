@@ -25,7 +25,7 @@ def read(path: Path) -> Log:
     if path.is_dir():
         projects = _databases(path)
         names = ", ".join(project.name for project in projects)
-        require(len(projects) == 1, f"{path} holds several trackio projects: choose one of {names}.")
+        require(len(projects) == 1, f"{path} holds several projects: choose one of {names}.")
         path = projects[0]
     found = _points(path).items()
     parts = [(run, metric, *zip(*points, strict=True)) for (run, metric), points in found]
@@ -70,7 +70,7 @@ def _decoded(text, path):
 
 
 def _numbers(metrics, prefix=""):
-    """(name, number) of all that are numbers; nested names are joined by dots, media is left out."""
+    """(name, number) of all that are numbers; nested names are joined by dots."""
     for name, value in metrics.items():
         if isinstance(value, dict) and "_type" not in value:
             yield from _numbers(value, f"{prefix}{name}.")

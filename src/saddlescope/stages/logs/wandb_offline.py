@@ -1,25 +1,23 @@
 """Offline runs of Weights & Biases: `run-*.wandb`, every logged step.
 
-A file has a head of 7 bytes, then blocks of 32 KiB as in LevelDB's log. A record is one chunk or several.
-A chunk has a CRC-32, a length and a type in front. A record is a protobuf message, and the history is in some.
+A file has a head of 7 bytes, then records in the frame of LevelDB's log. Each record is a protobuf
+message. Those of the history hold items: a name, which may be nested, and a value as JSON.
 """
 
 import struct
-import zlib
 from pathlib import Path
 
 import numpy as np
 
 from saddlescope.errors import InvalidInput, require
+from saddlescope.stages.logs.leveldb_log import read_records
 from saddlescope.stages.logs.log import Log
 from saddlescope.stages.logs.many_runs import join_parts
 from saddlescope.stages.logs.protobuf import BYTES, VARINT, read_fields
 
 KIND = "W&B offline run"
 NAME, MAGIC, VERSION = b":W&B", 0xBEE1, 0
-HEAD, BLOCK, CHUNK = 7, 1 << 15, 7  # bytes: head of the file, a block, head of a chunk
-FULL, FIRST, MIDDLE, LAST, PADDING, DAMAGED = 1, 2, 3, 4, -1, -2  # of a chunk; the last two are ours
-CUT = "ends in a cut record, as a run that was killed leaves it"
+HEAD = 7  # bytes
 HISTORY, EXIT = 2, 18  # fields of a record
 NOT_FINITE = {b'"NaN"': np.nan, b'"Infinity"': np.inf, b'"-Infinity"': -np.inf}
 
@@ -48,7 +46,8 @@ def read(path: Path) -> Log:
 
 def _run_files(folder):
     """Run files below a folder; `latest-run` is a link to one of them."""
-    return sorted({file.resolve() for file in folder.rglob("run-*.wandb")}) if folder.is_dir() else []
+    found = folder.rglob("run-*.wandb") if folder.is_dir() else ()
+    return sorted({file.resolve() for file in found})
 
 
 def _read_file(file, notes):
@@ -58,11 +57,12 @@ def _read_file(file, notes):
         return {}
     _check_head(raw, file)
     try:
-        return _history(_records(raw, file.name, notes), file, notes)
+        return _history(read_records(raw, HEAD, file.name, notes), file, notes)
     except InvalidInput:
         raise
     except (ValueError, OverflowError) as error:
-        raise InvalidInput(f"{file} holds records that are not those of W&B ({error}): give another file.") from None
+        sentence = f"{file} holds records that are not those of W&B ({error}): give another file."
+        raise InvalidInput(sentence) from None
 
 
 def _check_head(raw, file):
@@ -74,61 +74,6 @@ def _check_head(raw, file):
         f"{file} is of a W&B version that is not known here ({magic:#x}, {version}), "
         f"only ({MAGIC:#x}, {VERSION}) is: export the run as CSV instead.",
     )
-
-
-# ---- records ----
-
-
-def _records(raw, name, notes):
-    """Whole records. A damaged chunk takes the rest of its block with it, as in LevelDB."""
-    records, parts = [], None
-    for kind, content in _chunks(raw, name, notes):
-        if kind in (FULL, FIRST):
-            parts = []
-        elif parts is None or kind == DAMAGED:
-            parts = None  # a record whose beginning or middle was damaged
-            continue
-        parts.append(content)
-        if kind in (FULL, LAST):
-            records.append(b"".join(parts))
-            parts = None
-    if parts is not None and not notes:
-        notes.append(f"{name} {CUT}")
-    return records
-
-
-def _chunks(raw, name, notes):
-    """Type and content of each chunk, and DAMAGED where one is not whole."""
-    at = HEAD
-    while at < len(raw):
-        left = BLOCK - at % BLOCK
-        kind, content = _chunk(raw, at, left) if left >= CHUNK else (PADDING, b"")
-        if kind == DAMAGED and at + left >= len(raw) and _runs_over(raw, at):
-            notes.append(f"{name} {CUT}")
-        elif kind == DAMAGED:
-            notes.append(f"{name} is damaged at byte {at:,}; the rest of those 32 KiB is not read")
-        if kind != PADDING:
-            yield kind, content
-        at += CHUNK + len(content) if kind in (FULL, FIRST, MIDDLE, LAST) else left
-
-
-def _chunk(raw, at, left):
-    """Type and content of the chunk here; DAMAGED where it is cut or has another checksum."""
-    if at + CHUNK > len(raw):
-        return DAMAGED, b""
-    crc, length, kind = struct.unpack_from("<IHB", raw, at)
-    content = raw[at + CHUNK : at + CHUNK + length]
-    whole = kind in (FULL, FIRST, MIDDLE, LAST) and length <= left - CHUNK and len(content) == length
-    sound = whole and zlib.crc32(content, zlib.crc32(raw[at + 6 : at + 7])) == crc
-    return (kind, content) if sound else (DAMAGED, b"")
-
-
-def _runs_over(raw, at):
-    """Whether the chunk here would end behind the file."""
-    return at + CHUNK > len(raw) or at + CHUNK + struct.unpack_from("<H", raw, at + 4)[0] > len(raw)
-
-
-# ---- history ----
 
 
 def _history(records, file, notes):
