@@ -11,11 +11,12 @@ import pytest
 from known_series import FIRST, RESUMED, accuracy, loss, resumed_loss
 
 from saddlescope.errors import InvalidInput
-from saddlescope.stages.logs import READERS, mlflow_store, tensorboard, trackio_store, wandb_offline
+from saddlescope.stages.logs import mlflow_store, tensorboard, trackio_store, wandb_offline
 from saddlescope.stages.logs.crc32c import TABLE, crc32c
 from saddlescope.stages.logs.leveldb_log import BLOCK, HEAD
 from saddlescope.stages.logs.protobuf import BYTES, VARINT, read_fields
 
+READERS = (tensorboard, wandb_offline, mlflow_store, trackio_store)
 LOGS = Path(__file__).parents[1] / "logs"
 EVENTS = LOGS / "tensorboard" / "events.out.tfevents.1"
 WANDB = LOGS / "wandb" / "run-known.wandb"
@@ -235,7 +236,7 @@ def test_damage_in_the_middle_is_said_and_the_rest_is_read(tmp_path):
     damaged.write_bytes(raw)
     log = tensorboard.read(damaged)
     assert count_points(log) == 3 * len(FIRST) - 1
-    assert log.notes == ("events.out.tfevents.1 has 1 damaged record, left out",)
+    assert log.notes == ("events.out.tfevents.1 has 1 damaged record, left out.",)
 
 
 def test_a_damaged_block_of_wandb_costs_that_block(tmp_path):
@@ -254,7 +255,7 @@ def test_a_wandb_run_without_its_end_says_so(tmp_path):
     begun = tmp_path / WANDB.name
     begun.write_bytes(raw[: first_chunks(raw, 200)])
     assert wandb_offline.read(begun).notes == (
-        "run-known.wandb has no record of the end: the run goes on, or was killed",
+        "run-known.wandb has no record of the end: the run goes on, or was killed.",
     )
 
 
@@ -320,6 +321,13 @@ def test_a_damaged_database_is_one_sentence(databases, reader, name):
         path.write_bytes(raw[:size])
         with pytest.raises(InvalidInput, match=r"^[^\n]*\.$"):
             reader.read(path)
+
+
+def test_a_damaged_schema_is_one_short_sentence(databases):
+    path = databases / "mlflow.db"
+    path.write_bytes(path.read_bytes().replace(b"entry_point_name", b"`ntry_point_name"))
+    with pytest.raises(InvalidInput, match=r"^[^\n]{20,400}: give a whole copy\.$"):
+        mlflow_store.read(path)
 
 
 def test_other_files_and_databases_are_not_ours(databases):

@@ -1,5 +1,12 @@
-"""Readers of logs that other tools wrote, one file per format."""
+"""Readers of logs that other tools wrote, one file per format.
 
-from saddlescope.stages.logs import mlflow_store, tensorboard, trackio_store, wandb_offline
+Each has `fits(path)`, which looks at the name and the first bytes, and `read(path)`, which gives a
+`Log`. The first that fits reads.
+"""
 
-READERS = (tensorboard, wandb_offline, mlflow_store, trackio_store)
+READERS = (
+    "tensorboard",
+    "wandb_offline",
+    "mlflow_store",
+    "trackio_store",
+)

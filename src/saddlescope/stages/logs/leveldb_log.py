@@ -11,7 +11,7 @@ from collections.abc import Iterator
 BLOCK, HEAD = 1 << 15, 7  # bytes: of a block, of what is in front of a chunk
 FULL, FIRST, MIDDLE, LAST = 1, 2, 3, 4  # types of a chunk
 PADDING, DAMAGED = -1, -2  # our own
-CUT = "ends in a cut record, as a run that was killed leaves it"
+CUT = "ends in a cut record, as a run that was killed leaves it."
 
 
 def read_records(raw: bytes, start: int, name: str, notes: list[str]) -> list[bytes]:
@@ -48,7 +48,7 @@ def _chunks(raw, at, name, notes) -> Iterator[tuple[int, bytes]]:
         if kind == DAMAGED and at + left >= len(raw) and _runs_over(raw, at):
             notes.append(f"{name} {CUT}")
         elif kind == DAMAGED:
-            notes.append(f"{name} is damaged at byte {at:,}; the rest of its 32 KiB is not read")
+            notes.append(f"{name} is damaged at byte {at:,}; the rest of its 32 KiB is not read.")
         if kind != PADDING:
             yield kind, content
         at += left if kind in (PADDING, DAMAGED) else HEAD + len(content)

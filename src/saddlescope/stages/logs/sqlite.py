@@ -18,11 +18,12 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         with closing(sqlite3.connect(_address(path), uri=True, timeout=PATIENCE)) as database:
             yield database
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         if "locked" in str(error) or "busy" in str(error):
             sentence = f"{path} is locked by a program that writes it: try again in a moment."
         else:
-            sentence = f"{path} cannot be read as an SQLite database ({error}): give a whole copy."
+            reason = " ".join(str(error).split())[:80]  # of a damaged schema, it has many lines
+            sentence = f"{path} cannot be read as a database ({reason}): give a whole copy."
         raise InvalidInput(sentence) from None
 
 

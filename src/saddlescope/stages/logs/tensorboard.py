@@ -34,8 +34,7 @@ def read(path: Path) -> Log:
         run = file.parent.relative_to(path).as_posix() if path.is_dir() else ""
         found = _read_file(file, notes)
         parts += [("" if run == "." else run, tag, *points) for tag, points in found.items()]
-    said = f" ({'; '.join(notes)})" if notes else ""
-    require(bool(parts), f"{path} holds no scalar{said}: give a log with a loss in it.")
+    require(bool(parts), " ".join([f"{path} holds no scalar: give a log with a loss.", *notes]))
     return Log(KIND, join_parts(parts), tuple(notes))
 
 
@@ -56,7 +55,7 @@ def _read_file(file, notes):
     """Tag → (steps, values) of one file; what is wrong with it is added to the notes."""
     raw = file.read_bytes()
     if not raw:
-        notes.append(f"{file.name} is empty")
+        notes.append(f"{file.name} is empty.")
         return {}
     ranges = find_records(raw, file, notes)
     try:

@@ -35,9 +35,9 @@ def find_records(raw: bytes, file, notes: list[str]) -> tuple[np.ndarray, np.nda
     begun = cut or len(begin) > 0
     require(begun, f"{file} is not a TensorBoard event file, or is damaged at its start.")
     if stop < len(raw) and cut:
-        notes.append(f"{file.name} ends in a cut record, as a run that was killed leaves it")
+        notes.append(f"{file.name} ends in a cut record, as a run that was killed leaves it.")
     elif stop < len(raw):
-        notes.append(f"{file.name} is damaged at byte {stop:,}; what follows is not read")
+        notes.append(f"{file.name} is damaged at byte {stop:,}; what follows is not read.")
     return _without_damaged(data, begin, end, file, notes)
 
 
@@ -72,5 +72,5 @@ def _without_damaged(data, begin, end, file, notes):
     sound = end - begin > LONGEST
     sound[~sound] = _is_sound(data, begin[~sound], end[~sound])
     if lost := int((~sound).sum()):
-        notes.append(f"{file.name} has {number_of(lost, 'damaged record')}, left out")
+        notes.append(f"{file.name} has {number_of(lost, 'damaged record')}, left out.")
     return begin[sound], end[sound]

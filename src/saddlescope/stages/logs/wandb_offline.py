@@ -39,8 +39,7 @@ def read(path: Path) -> Log:
         run = file.stem.removeprefix("run-")
         found = _read_file(file, notes)
         parts += [(run, name, *zip(*points, strict=True)) for name, points in found.items()]
-    said = f" ({'; '.join(notes)})" if notes else ""
-    require(bool(parts), f"{path} holds no logged number{said}: give a run with a loss.")
+    require(bool(parts), " ".join([f"{path} holds no logged number: give a run with a loss.", *notes]))
     return Log(KIND, join_parts(parts), tuple(notes))
 
 
@@ -53,7 +52,7 @@ def _run_files(folder):
 def _read_file(file, notes):
     raw = file.read_bytes()
     if not raw:
-        notes.append(f"{file.name} is empty")
+        notes.append(f"{file.name} is empty.")
         return {}
     _check_head(raw, file)
     try:
@@ -83,7 +82,7 @@ def _history(records, file, notes):
     data = np.frombuffer(raw, np.uint8)
     fields = read_fields(data, np.append(0, ends[:-1])[: len(ends)], ends)
     if not (fields.number == EXIT).any():
-        notes.append(f"{file.name} has no record of the end: the run goes on, or was killed")
+        notes.append(f"{file.name} has no record of the end: the run goes on, or was killed.")
     histories = fields.select(HISTORY, BYTES)
     inner = read_fields(data, histories.begin, histories.end)
     items = inner.select(1, BYTES)
