@@ -13,6 +13,7 @@ import gzip
 import json
 import os
 import shutil
+import struct
 import sys
 import tempfile
 from importlib.metadata import version
@@ -28,9 +29,9 @@ TOOLS = ("torch", "tensorboard", "wandb", "lightning", "transformers", "trackio"
 
 
 def write_tensorboard(folder):
-    """A run and its resume, one file each: scalars of three forms, and what is no scalar."""
+    """A run and its resume, one file each: scalars of four forms, and what is no scalar."""
     import torch
-    from torch.utils.tensorboard import SummaryWriter
+    from torch.utils.tensorboard import SummaryWriter, summary
 
     for part, steps, values in ((1, FIRST, loss), (2, RESUMED, resumed_loss)):
         with SummaryWriter(folder) as writer:
@@ -41,8 +42,20 @@ def write_tensorboard(folder):
                 value, new = values(step), {"new_style": True}
                 writer.add_scalar("loss_as_tensor", value, step, **new)
                 writer.add_scalar("loss_as_double", value, step, **new, double_precision=True)
+                both = _as_tensorflow_writes(summary, {"loss_as_bytes": value, "step_as_bytes": step})
+                writer.file_writer.add_summary(both, step)
         (written,) = folder.glob("events.out.tfevents.*.*.*.*")
         written.rename(folder / f"events.out.tfevents.{part}")  # without the name of this machine
+
+
+def _as_tensorflow_writes(summary, numbers):
+    """One summary of several values, each with its number as the bytes of a tensor."""
+    values = []
+    for tag, number in numbers.items():
+        tensor = summary.TensorProto(dtype="DT_FLOAT", tensor_content=struct.pack("<f", number))
+        tensor.tensor_shape.SetInParent()  # of rank 0
+        values.append(summary.Summary.Value(tag=tag, tensor=tensor))
+    return summary.Summary(value=values)
 
 
 def write_wandb(folder):
