@@ -37,6 +37,7 @@ def write_tensorboard(folder):
         with SummaryWriter(folder) as writer:
             writer.add_text("note", "not a number", 0)
             writer.add_histogram("weights", torch.arange(10.0), 0)
+            writer.add_tensor("one_weight", torch.ones(1), 0)  # a vector, though it has one number
             for step in steps:
                 writer.add_scalar("train/loss", values(step), step)
                 value, new = values(step), {"new_style": True}

@@ -4,6 +4,7 @@ import gzip
 import shutil
 import sqlite3
 import time
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -259,6 +260,19 @@ def test_a_wandb_run_without_its_end_says_so(tmp_path):
     assert wandb_offline.read(begun).notes == (
         "run-known.wandb has no record of the end: the run goes on, or was killed.",
     )
+
+
+def test_a_wandb_value_of_an_unknown_form_is_refused(tmp_path):
+    """As a later version may store it: the number as a double, without its JSON."""
+    number = b"\x31" + np.float64(0.5).tobytes()  # field 6
+    item = b"\x12\x04loss" + number
+    history = b"\x0a" + bytes([len(item)]) + item
+    record = b"\x12" + bytes([len(history)]) + history
+    checksum = zlib.crc32(b"\x01" + record).to_bytes(4, "little")
+    later = tmp_path / "run-later.wandb"
+    later.write_bytes(b":W&B\xe1\xbe\0" + checksum + bytes([len(record), 0, 1]) + record)
+    with pytest.raises(InvalidInput, match="values in an unknown form: export the run as CSV"):
+        wandb_offline.read(later)
 
 
 def first_chunks(raw, n):

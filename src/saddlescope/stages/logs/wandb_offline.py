@@ -19,7 +19,6 @@ KIND = "W&B offline run"
 NAME, MAGIC, VERSION = b":W&B", 0xBEE1, 0
 HEAD = 7  # bytes
 HISTORY, EXIT = 2, 18  # fields of a record
-NOT_FINITE = {b'"NaN"': np.nan, b'"Infinity"': np.inf, b'"-Infinity"': -np.inf}
 
 
 def fits(path: Path) -> bool:
@@ -81,7 +80,8 @@ def _history(records, file, notes):
     raw = b"".join(records)
     data = np.frombuffer(raw, np.uint8)
     fields = read_fields(data, np.append(0, ends[:-1])[: len(ends)], ends)
-    if not (fields.number == EXIT).any():
+    said = any(note.startswith(file.name) for note in notes)
+    if not said and not (fields.number == EXIT).any():
         notes.append(f"{file.name} has no record of the end: the run goes on, or was killed.")
     histories = fields.select(HISTORY, BYTES)
     inner = read_fields(data, histories.begin, histories.end)
@@ -117,7 +117,7 @@ def _steps(data, inner, n):
 
 
 def _take_own_steps(steps, owners, names, texts):
-    """`_step` among the items wins: old versions write it alone."""
+    """`_step` among the items wins over what the record states."""
     for owner, name, text in zip(owners.tolist(), names, texts, strict=True):
         if name == b"_step":
             steps[owner] = int(float(text))
@@ -133,8 +133,7 @@ def _points(names, texts, steps):
 
 
 def _number(text):
-    if text[:1] in (b'"', b"{", b"[", b"t", b"f", b"n", b""):
-        return NOT_FINITE.get(text)
+    """A JSON number, or the bare NaN and Infinity that W&B writes; None for all else."""
     try:
         return float(text)
     except ValueError:
