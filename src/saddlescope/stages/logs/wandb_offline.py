@@ -38,7 +38,7 @@ def read(path: Path) -> Log:
         run = file.stem.removeprefix("run-")
         found = _read_file(file, notes)
         parts += [(run, name, *zip(*points, strict=True)) for name, points in found.items()]
-    require(bool(parts), " ".join([f"{path} holds no logged number: give a run with a loss.", *notes]))
+    require(bool(parts), " ".join([f"{path} holds no number: give a run with a loss.", *notes]))
     return Log(KIND, join_parts(parts), tuple(notes))
 
 
