@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench fuzz docs clean record
+.PHONY: demo test lint bench fuzz docs clean record formats
 .DEFAULT_GOAL := demo
 
 .venv/installed: pyproject.toml
@@ -42,5 +42,15 @@ docs: .venv/installed
 record: .venv/installed
 	$(BIN)/python tools/record.py
 
+# The tools whose logs we read. torch comes first: the CPU build keeps the rest from a download of gigabytes.
+.venv-formats/installed:
+	$(PYTHON) -m venv .venv-formats
+	.venv-formats/bin/pip install -q --disable-pip-version-check torch==2.13.0
+	.venv-formats/bin/pip install -q --disable-pip-version-check tensorboard wandb lightning transformers accelerate trackio mlflow
+	touch $@
+
+formats: .venv-formats/installed
+	.venv-formats/bin/python tools/write_logs.py
+
 clean:
-	rm -rf .venv demo docs/_build saddlescope-results .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-formats demo docs/_build saddlescope-results .pytest_cache .ruff_cache .hypothesis

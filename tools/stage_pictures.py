@@ -1,6 +1,6 @@
 """Draw docs/stages.png: six made curves with the stages that are found in them.
 
-    python tools/stage_pictures.py
+python tools/stage_pictures.py
 """
 
 import sys
@@ -44,7 +44,12 @@ def main():
         ax.plot(T, loss, color="0.45", lw=0.7)
         found.draw(ax)
         ax.set(title=f"{letter}  {name}", xlabel="step", ylabel="loss", yscale="log")
-        ax.legend(fontsize=7, loc="upper right", title=f"{found.n_drops} drop{'s' * (found.n_drops != 1)} found", title_fontsize=7)
+        ax.legend(
+            fontsize=7,
+            loc="upper right",
+            title=f"{found.n_drops} drop{'s' * (found.n_drops != 1)} found",
+            title_fontsize=7,
+        )
     figure.savefig(ROOT / "docs" / "stages.png", dpi=150)
 
 

@@ -9,6 +9,10 @@ from saddlescope.stages.logs.log import Log
 from saddlescope.stages.logs.plain_file import STDIN, plain_file
 
 READERS = (
+    "tensorboard",
+    "wandb_offline",
+    "mlflow_store",
+    "trackio_store",
     "npz_file",
     "netcdf_file",
     "json_file",
