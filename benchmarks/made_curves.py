@@ -206,7 +206,7 @@ def spiked(share, count, after=1):
         n = len(loss)
         height = np.zeros(n)
         height[rng.choice(n, min(count, n // 20), replace=False)] = rng.uniform(0.5, 5, min(count, n // 20))
-        height = lfilter([1], [1, -np.exp(-1 / after)] if after > 1 else [1], height)
+        height = np.asarray(lfilter([1], [1, -np.exp(-1 / after)] if after > 1 else [1], height))
         return loss * (1 + share * rng.standard_normal(n)) * (1 + height), loss, share, 1.0
 
     return make

@@ -96,7 +96,7 @@ def test_a_rounded_log_keeps_its_drops_and_gets_no_others():
 
 
 def test_levels_lie_in_their_intervals():
-    """Of many plateaus with known levels, about 95 % in 95 % intervals: not less than 85, nor all of them far inside."""
+    """Of many plateaus with known levels, about 95 % in 95 % intervals: not below 85, nor all far inside."""
     inside, sizes = [], []
     for seed in range(40):
         rng = np.random.default_rng(seed)

@@ -13,8 +13,8 @@ from saddlescope.stages.value import Drop
 def _peaks_of(log_rate, depth):
     """Maxima that stand out, the two ends included: beyond them the rate counts as nothing. Ties are one peak.
 
-    A walk that remembers the highest point since the last valley, and the lowest since the last peak: a peak is sure when
-    the curve has gone down by `depth` after it, and came up by as much before.
+    A walk that remembers the highest point since the last valley, and the lowest since the last peak:
+    a peak is sure when the curve has gone down by `depth` after it, and came up by as much before.
     """
     peaks: list[int] = []
     top, bottom, rising = 0, -np.inf, True

@@ -1,10 +1,11 @@
 """Drops of a noisy curve: gaps between the trends on two sides.
 
-A window has two flanks of L points and 2 w + 1 points between them. A line through each flank, drawn to the middle, gives
-two values; the drop is their gap. On a straight fall the lines meet, so that a slow fall has no gap, however far it goes.
-A gap counts if it is large against its own deviation, against the level and against rounding, and if the curve falls
-faster between the flanks than in them by a factor of `prominence`. The narrowest windows go first; later ones may not
-touch a drop that is known. (Narrowest over threshold: Baranowski, Chen and Fryzlewicz, 2019.)
+A window has two flanks of L points and 2 w + 1 points between them. A line through each flank, drawn
+to the middle, gives two values; the drop is their gap. On a straight fall the lines meet, so that a
+slow fall has no gap, however far it goes. A gap counts if it is large against its own deviation,
+against the level and against rounding, and if the curve falls faster between the flanks than in
+them by a factor of `prominence`. The narrowest windows go first; later ones may not touch a drop
+that is known. (Narrowest over threshold: Baranowski, Chen and Fryzlewicz, 2019.)
 """
 
 from dataclasses import dataclass
@@ -129,9 +130,10 @@ def _apart(weaker, found):
 
 
 def edge_fall(loss, noise, room, min_fall, prominence, sign=1) -> int | None:
-    """How many of the first `room` points fall before the curve becomes flat; None where it is flat from the start.
+    """How many of the first `room` points fall before the curve becomes flat; None where it is flat at once.
 
-    With a `sign` of −1 the curve is read from its end: how many of the last points it falls in, without a plateau after.
+    With a `sign` of −1 the curve is read from its end: how many of the last points it falls in,
+    without a plateau after them.
     """
     flanks, least = Flanks(loss), least_deviations(len(loss))
     for length, half in _windows(room):

@@ -124,8 +124,9 @@ def _share_of_rises(often):
 class Noise:
     """What noise leaves in means of any length, as a share of the level.
 
-    For white noise of deviation s, a step of the curve smoothed by a Gaussian of width w has 0.376 s / w^1.5, and a mean
-    over L points s / √L. Here s is measured at every w, and the largest up to it counts: correlation makes it grow.
+    For white noise of deviation s, a step of the curve smoothed by a Gaussian of width w has
+    0.376 s / w^1.5, and a mean over L points s / √L. Here s is measured at every w, and the largest
+    up to it counts: correlation makes it grow.
 
     **Arguments:**
 
@@ -142,7 +143,7 @@ class Noise:
         self.table = np.maximum.accumulate(rows, axis=0)[1:]
 
     def of_means(self, length, at):
-        """s, as seen by means over so many points, around these places. A Gaussian is as wide as 3.545 of its widths."""
+        """s, as seen by means over so many points, around these places. A Gaussian counts as 3.545 of its widths."""
         row = self.table[int(np.argmin(np.abs(np.array(self.widths) - length / 3.545)))]
         return row[np.clip(np.asarray(at) * len(row) // self.points, 0, len(row) - 1)]
 
