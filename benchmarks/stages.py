@@ -51,7 +51,7 @@ def by_pelt(curve: Made) -> list[float] | None:
         return None
     log = np.log(np.maximum(curve.loss, 1e-12))
     noise = np.median(np.abs(np.diff(log))) / 0.954 + 1e-9
-    cuts = ruptures.KernelCPD(kernel="linear", min_size=3).fit(log).predict(pen=3 * np.log(len(log)) * noise**2)
+    cuts = ruptures.KernelCPD(kernel="linear", min_size=3).fit(log).predict(pen=3 * np.log(len(log)) * noise**2) or []
     edges = [0, *cuts]
     means = [np.mean(log[a:b]) for a, b in pairwise(edges)]
     return [float(curve.time[c]) for c, (a, b) in zip(cuts, pairwise(means), strict=False) if b < a]

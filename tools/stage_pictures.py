@@ -22,7 +22,7 @@ STEPS = staircase(T, [700, 1500, 2300], [4, 2, 1, 0.4], 12)
 
 def curves(rng):
     """Name → loss."""
-    wander = lfilter([np.sqrt(1 - 0.9**2)], [1, -0.9], rng.standard_normal(len(T)))
+    wander = np.asarray(lfilter([np.sqrt(1 - 0.9**2)], [1, -0.9], rng.standard_normal(len(T))))
     noisy = STEPS * (1 + 0.1 * rng.standard_normal(len(T)))
     spiked = STEPS * (1 + 0.05 * rng.standard_normal(len(T)))
     spiked[rng.choice(len(T), 15, replace=False)] *= 3

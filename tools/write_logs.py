@@ -44,7 +44,7 @@ def write_tensorboard(folder):
                 writer.add_scalar("loss_as_tensor", value, step, **new)
                 writer.add_scalar("loss_as_double", value, step, **new, double_precision=True)
                 both = {"loss_as_bytes": value, "step_as_bytes": step}
-                writer.file_writer.add_summary(_as_tensorflow_writes(summary, both), step)
+                writer.file_writer.add_summary(_as_tensorflow_writes(summary, both), step)  # type: ignore[union-attr]
         (written,) = folder.glob("events.out.tfevents.*.*.*.*")
         written.rename(folder / f"events.out.tfevents.{part}")  # without the name of this machine
 

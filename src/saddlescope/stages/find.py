@@ -74,7 +74,7 @@ def find_stages(
     loss, spikes = without_outliers(loss)
     if grain and np.median(rising_share(loss, 0.0)) * np.median(level_of(loss)) < 0.3 * grain:
         loss = unrounded(loss)
-    if smooth is None and len(loss) >= FEW and is_noisy(loss):
+    if smooth is None and len(time) >= FEW and is_noisy(loss):
         found = _noisy(loss, time, log_time, grain, min_fall, prominence)
     else:
         found = _clean(loss, time, clock, float(smooth or 0), grain, min_fall, depth)
@@ -89,7 +89,7 @@ def _flat(loss, time):
     if not len(loss):
         return ()
     band = float(loss.min()), float(loss.max())
-    return (Plateau(time[0], time[-1], time[0], loss[0], 0.0, band, (0.0,) * 3, band),)
+    return (Plateau(time[0], time[-1], time[0], loss[0], 0.0, band, (0.0, 0.0, 0.0), band),)
 
 
 def _with_band(plateau, loss, time, spikes):

@@ -1,7 +1,7 @@
 """What a segmentation is: plateaus, drops and the whole of them."""
 
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # neither is needed to find stages
@@ -34,9 +34,9 @@ class Plateau:
     at: float
     level: float
     flatness: float
-    level_interval: tuple[float, float] = (float("nan"),) * 2
-    slope: tuple[float, float, float] = (float("nan"),) * 3
-    band: tuple[float, float] = (float("nan"),) * 2
+    level_interval: tuple[float, float] = (nan, nan)
+    slope: tuple[float, float, float] = (nan, nan, nan)
+    band: tuple[float, float] = (nan, nan)
     smallest_drop: float = 0.05
 
     @property

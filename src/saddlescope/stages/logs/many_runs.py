@@ -23,7 +23,7 @@ def log_of_parts(kind: str, parts: Iterable[tuple], notes=()) -> Log:
     separate = several and not any(run.lower().startswith("train") for run in runs)
     joined = {key: map(np.concatenate, zip(*given, strict=True)) for key, given in found.items()}
     names = {key: "/".join(key) if several and key[0] else key[1] for key in found}
-    series = {names[key]: Series(*columns) for key, columns in joined.items()}
+    series = {names[key]: Series(time, values) for key, (time, values) in joined.items()}
     return Log(kind, series, tuple(notes), tuple(runs) if separate else ())
 
 
