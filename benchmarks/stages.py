@@ -131,6 +131,31 @@ def _levels(off) -> dict:
             "within_the_interval": float(np.mean(np.abs(off) <= 1))}  # fmt: skip
 
 
+def own_runs() -> dict:
+    """Our own runs: two drops of the linear net of Fig. 1B; drops at the cuts of the valleys paper's Fig. 1."""
+    from saddlescope.workflows.find import find_experiment
+
+    linear, cuts = find_experiment("simplicity.fig1b"), find_experiment("valleys.fig1")
+    drops = [run.stages.n_drops for run in linear.run(linear.quick, quiet=True).runs()]
+    found = {"linear nets with two drops": f"{drops.count(2)} of {len(drops)}"}
+    runs = [(run.loss.values[np.isfinite(run.loss.values)], run.cuts) for run in cuts.run(cuts.full, quiet=True).runs()]
+    for share in (0.2, 0.1):
+        seen = [at_cut for loss, when in runs for at_cut in _at_cuts(loss, when, share)]
+        found[f"cuts that lower ten epochs' mean by {share:.0%} or more, with a drop"] = f"{sum(seen)} of {len(seen)}"
+    return found
+
+
+def _at_cuts(loss, cuts, share):
+    """Of every cut that lowers the loss so much, and by four deviations: whether a drop is within two epochs."""
+    drops = find_stages(loss).drops
+    for cut in map(int, cuts):
+        before, after = loss[max(cut - 10, 0) : cut], loss[cut + 1 : cut + 11]
+        if min(len(before), len(after)) >= 5:
+            deviation = np.hypot(before.std() / len(before) ** 0.5, after.std() / len(after) ** 0.5)
+            if before.mean() - after.mean() > max(share * before.mean(), 4 * deviation):
+                yield any(d.start - 2 <= cut <= d.end + 2 for d in drops)
+
+
 def timings() -> dict[int, float]:
     """CPU seconds by the number of points, with 5 % of white noise."""
     found = {}
@@ -156,9 +181,11 @@ def main():
                       f"false per stageless {row['false_per_stageless']:.2f}")  # fmt: skip
         print(name, found["levels"], "points outside their band:", found["points_outside_their_band"])
     print("points: CPU seconds", seconds := timings())
+    print("own runs:", own := own_runs())
     if given.write:
         RESULT.write_text(
-            json.dumps({"sets": sets, "cpu_seconds": seconds}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+            json.dumps({"sets": sets, "own_runs": own, "cpu_seconds": seconds}, indent=1, ensure_ascii=False) + "\n",
+            encoding="utf-8",
         )
 
 

@@ -53,7 +53,8 @@ def find_stages(
 
     **Arguments:**
 
-    - `loss`: The curve, a row of numbers. A curve that stops being finite is cut there.
+    - `loss`: The curve, a row of numbers. Points that are not finite are left out; a curve that stays so is cut
+      there.
     - `time`: The time of each point, increasing. The default is the index of a pandas series or
       data array, else 0, 1, 2, …
     - `log_time`: Whether rates are measured per unit of log time; the default time then starts at
@@ -142,10 +143,13 @@ def _checked(loss, time, log_time):
     require(time.dtype.kind in "fiu", f"Time is a row of numbers, got an array of {time.dtype}.")
     time = time.astype(float)
     require(time.shape == loss.shape, f"Time must be as long as the loss, {len(loss)}, got shape {time.shape}.")
-    bad = np.flatnonzero(~np.isfinite(loss))
-    end = bad[0] if bad.size else len(loss)
-    note = f"not finite from point {end}" if bad.size else ""
-    loss, time = loss[:end], time[:end]
+    finite = np.isfinite(loss)
+    end = int(np.flatnonzero(finite)[-1]) + 1 if finite.any() else 0
+    lost = end - int(finite[:end].sum())
+    note = f"{lost} points that are not finite are left out" if lost else ""
+    if end < len(loss):
+        note = "; ".join(filter(None, (note, f"not finite from point {end}")))
+    loss, time = loss[:end][finite[:end]], time[:end][finite[:end]]
     require(
         bool(np.all(np.diff(time) > 0)),
         "Time must increase from each point to the next; sort the curve, or name another time column.",

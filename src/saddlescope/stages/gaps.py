@@ -178,7 +178,7 @@ def _measured(flanks, noise, at, length, half, grain):
 def _of_end(length, half):
     """The variance of a line's value in the middle, for points of variance one: that of its mean, and that of its slope
     times the way from there."""
-    return 1 / length + (half + length / 2) ** 2 / (length * (length**2 - 1) / 12)
+    return 1 / length + (half + (length + 1) / 2) ** 2 / (length * (length**2 - 1) / 12)
 
 
 def _with_misfit(flanks, at, length, half, deviation, level):

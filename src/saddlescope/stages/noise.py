@@ -49,6 +49,8 @@ def unrounded(loss):
     Beyond the last middle it goes on as it did, by half a run.
     """
     first = np.concatenate([[0], np.flatnonzero(np.diff(loss)) + 1])
+    if len(first) < 2:
+        return loss
     last = np.concatenate([first[1:] - 1, [len(loss) - 1]])
     middle, value = 0.5 * (first + last), loss[first]
     ends = value[[0, -1]] + 0.5 * np.array([value[0] - value[1], value[-1] - value[-2]])
@@ -158,6 +160,7 @@ def is_noisy(loss):
     """Whether there is noise at all, above what is resolved: rises that soon turn round. A smooth rise is none."""
     seen = np.maximum(loss, loss.min() + RESOLUTION * np.ptp(loss)) if loss.min() >= 0 else loss
     step = np.diff(seen)
+    step = step[step != 0]  # a value that was logged twice is no turn
     up = step[:-1] > 0
     turns = np.mean(step[1:][up] < 0) if up.any() else 0.0
     return bool(turns > TURNS and np.quantile(rising_share(seen, 0.0), 0.9) > CLEAN)

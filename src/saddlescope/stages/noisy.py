@@ -9,6 +9,8 @@ from saddlescope.stages.noise import Noise, blurred
 from saddlescope.stages.plateaus import Stretch
 from saddlescope.stages.value import Drop, Stages
 
+NEAR = 3.0  # widths of a fall: how far away a plateau gives it its level
+
 
 def noisy_stages(loss, time, grain, min_fall, prominence) -> Stages:
     """The stages of a curve without outliers, at evenly spaced times or in order of its points."""
@@ -92,13 +94,15 @@ def _with_flatness(plateaus, falls, time):
 
 
 def _with_levels(falls, plateaus):
-    """Falls from the level of the plateau before to that of the one after, where those are."""
+    """Falls from the level of the plateau before to that of the one after, where those are near: no further than three
+    times the width of the fall."""
     found = []
     for i, d in enumerate(falls):
         previous = falls[i - 1].end if i else -np.inf
         following = falls[i + 1].start if i + 1 < len(falls) else np.inf
-        before = [p.level for p in plateaus if previous <= p.at <= d.start]
-        after = [p.level for p in plateaus if d.end <= p.at <= following]
+        near = NEAR * (d.end - d.start)
+        before = [p.level for p in plateaus if previous <= p.at <= d.start and d.start - p.end <= near]
+        after = [p.level for p in plateaus if d.end <= p.at <= following and p.start - d.end <= near]
         changes = {"before": before[-1]} if before else {}
         found.append(replace(d, **changes, **({"after": after[0]} if after else {})))
     return found

@@ -70,24 +70,30 @@ class Stretch:
         part, time = self.loss[a : b + 1], self.time
         mean = float(np.mean(self.loss[self.inner(a, b)])) if level is None else float(level)
         deviation = self.share(at, len(part)) * level_of(np.array([abs(mean), abs(mean)]))[0]
-        within = LIKELY * deviation / np.sqrt(len(part)) if level is None else float(np.ptp(part)) / 2
-        slope, unsure = _slope(time[a : b + 1], part, deviation)
+        within = LIKELY * deviation / np.sqrt(len(part))
+        inner = self.inner(a, b)
+        slope, unsure = _slope(time[inner], self.loss[inner], deviation)
         seen = least_deviations(len(self.loss)) * deviation * np.sqrt(24 / max(len(part), 24)) / max(abs(mean), 1e-300)
         found = Plateau(
             float(time[a]), float(time[b]), float(time[at]), mean, np.nan, (mean - within, mean + within),
             (slope, slope - unsure, slope + unsure), smallest_drop=float(max(seen, self.min_fall)),
         )  # fmt: skip
-        return found, tuple(t for t in (self._trend(self.first, a), self._trend(b, self.last)) if t is not None)
+        return found, (*self._trends(self.first, a), *self._trends(b, self.last))
 
     def inner(self, a, b) -> slice:
         """The points of the core that no tail reaches; all of it where that leaves less than half."""
         first, last = max(a, self.first + self.tails[0]), min(b, self.last - self.tails[1])
         return slice(first, last + 1) if 2 * (last - first) > b - a else slice(a, b + 1)
 
-    def _trend(self, a, b):
-        """A slow fall or a rise between two points of the stretch; None where it hardly moves."""
+    def _trends(self, a, b) -> tuple[Trend, ...]:
+        """Slow falls and rises between two points of the stretch: up to its highest point, and down from there."""
         if b - a < 2:
-            return None
+            return ()
+        top = a + int(np.argmax(self.smooth()[a - self.first : b - self.first + 1]))
+        return tuple(t for t in (self._trend(a, top), self._trend(top, b)) if t is not None)
+
+    def _trend(self, a, b):
+        """A slow fall or a rise from one point to another; None where it hardly moves."""
         smooth = self.smooth()
         before, after = float(smooth[a - self.first]), float(smooth[b - self.first])
         if abs(before - after) <= 0.5 * BAND * max(abs(before), abs(after)):

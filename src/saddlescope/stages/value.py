@@ -23,7 +23,7 @@ class Plateau:
     - `at`: Where the loss moves least.
     - `level`: The mean loss; of a curve without noise, the loss at `at`.
     - `flatness`: The rate there, over the geometric mean of the neighbouring falls' largest rates.
-    - `level_interval`: Where the level lies, with 95 %; without noise, half the fall to each side.
+    - `level_interval`: Where the level lies, with 95 %; without noise, the level itself.
     - `slope`: The slope of a line through it, per unit of time, and its 95 % interval.
     - `band`: The least and the largest loss between start and end, spikes left out.
     - `smallest_drop`: The least drop that could be seen in its middle, as a share of the level.
@@ -38,6 +38,12 @@ class Plateau:
     slope: tuple[float, float, float] = (nan, nan, nan)
     band: tuple[float, float] = (nan, nan)
     smallest_drop: float = 0.05
+
+    @property
+    def unsure(self) -> dict[str, float]:
+        """Half of the level's interval, for the table; nothing without noise."""
+        half = 0.5 * (self.level_interval[1] - self.level_interval[0])
+        return {"±": half} if half > 0 else {}
 
     @property
     def kind(self) -> str:
@@ -155,7 +161,7 @@ class Stages:
         """One dict per stage, in the order of time."""
         flat = [
             {"stage": "plateau", "start": p.start, "end": p.end, "at": p.at, "level": p.level,
-             "±": 0.5 * (p.level_interval[1] - p.level_interval[0]), "flatness": p.flatness, "quality": p.kind}
+             "flatness": p.flatness, "quality": p.kind, **p.unsure}
             for p in self.plateaus
         ]  # fmt: skip
         falls = [
