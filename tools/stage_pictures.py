@@ -8,13 +8,12 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-from scipy.signal import lfilter
 
 from saddlescope.stages import find_stages
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
-from staircases import staircase  # type: ignore[import-not-found]  # noqa: E402
+from staircases import as_logged, staircase, wandering  # type: ignore[import-not-found]  # noqa: E402
 
 T = np.arange(3000.0)
 STEPS = staircase(T, [700, 1500, 2300], [4, 2, 1, 0.4], 12)
@@ -22,13 +21,13 @@ STEPS = staircase(T, [700, 1500, 2300], [4, 2, 1, 0.4], 12)
 
 def curves(rng):
     """Name → loss."""
-    wander = np.asarray(lfilter([np.sqrt(1 - 0.9**2)], [1, -0.9], rng.standard_normal(len(T))))
+    wander = wandering(rng, 0.9, len(T))
     noisy = STEPS * (1 + 0.1 * rng.standard_normal(len(T)))
     spiked = STEPS * (1 + 0.05 * rng.standard_normal(len(T)))
     spiked[rng.choice(len(T), 15, replace=False)] *= 3
     return {
         "correlated noise (AR 0.9, 10 %)": STEPS * (1 + 0.1 * wander),
-        "10 % noise, smoothed by a logger (EMA 0.98)": lfilter([0.02], [1, -0.98], noisy, zi=[0.98 * noisy[0]])[0],
+        "10 % noise, smoothed by a logger (EMA 0.98)": as_logged(noisy, 0.98),
         "15 spikes in 5 % noise": spiked,
         "rounded to 2 decimals": np.round(STEPS / 2, 2),
         "power law, 5 % noise: no drop": 4 * (1 + T / 30) ** -0.5 * (1 + 0.05 * rng.standard_normal(len(T))),

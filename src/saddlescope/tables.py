@@ -13,6 +13,7 @@ import numpy as np
 
 from saddlescope.results import Results, Run
 from saddlescope.stages import Stages
+from saddlescope.stages.value import aligned
 
 Cell = str | int | float | None
 AGREES = ("published", "ours", "95 % for one seed", "verdict")
@@ -37,9 +38,7 @@ class Table:
         return [[shown(cell) for cell in row] for row in self.rows]
 
     def text(self) -> str:
-        rows = [list(self.columns), *self.cells()]
-        widths = [max(len(row[k]) for row in rows) for k in range(len(self.columns))]
-        lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        lines = aligned([list(self.columns), *self.cells()])
         return "\n".join([self.title, lines[0], "-" * len(lines[0]), *lines[1:]]) + "\n"
 
     def markdown(self) -> str:

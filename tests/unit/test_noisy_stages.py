@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.signal import lfilter
-from staircases import even, staircase
+from staircases import as_logged, even, staircase, wandering
 
 from saddlescope.stages import find_stages
 from saddlescope.stages.gaps import Flanks
@@ -13,14 +12,12 @@ N = 4000
 X = np.arange(float(N))
 
 
-def ar(rng, rho, n=N):
-    return lfilter([np.sqrt(1 - rho**2)], [1, -rho], rng.standard_normal(n))
-
-
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.8, 0.9])
 def test_noise_is_measured_with_its_correlation(rho):
     """Of AR(1) noise a mean over many points deviates by s √((1 + ρ) / (1 − ρ)) / √L; drops must not count as noise."""
-    loss = staircase(X, [900, 2100, 3000], [4, 2, 1, 0.4], 30) * (1 + 0.02 * ar(np.random.default_rng(3), rho))
+    loss = staircase(X, [900, 2100, 3000], [4, 2, 1, 0.4], 30) * (
+        1 + 0.02 * wandering(np.random.default_rng(3), rho, N)
+    )
     found = Noise(loss)
     long = 0.02 * np.sqrt((1 + rho) / (1 - rho))
     assert np.median(found.table[-1]) == pytest.approx(long, rel=0.35)
@@ -56,7 +53,7 @@ def test_misfit_of_white_noise_is_twice_its_variance():
 @pytest.mark.parametrize(("rho", "share"), [(0.5, 0.05), (0.8, 0.05), (0.9, 0.05), (0.95, 0.02)])
 def test_correlated_noise_is_not_taken_for_drops(rho, share):
     for seed in range(4):
-        noise = 1 + share * ar(np.random.default_rng(seed), rho)
+        noise = 1 + share * wandering(np.random.default_rng(seed), rho, N)
         assert find_stages(2.3 * noise).n_drops == 0
         found = find_stages(staircase(X, [1000, 2000, 3000], [4, 2, 1, 0.4], 10) * noise)
         np.testing.assert_allclose([d.at for d in found.drops], [1000, 2000, 3000], atol=40)
@@ -68,10 +65,10 @@ def test_a_log_that_was_smoothed(keep):
     for seed in range(4):
         rng = np.random.default_rng(seed)
         raw = staircase(X, [1000, 2000, 3000], [4, 2, 1, 0.4], 10) * (1 + 0.05 * rng.standard_normal(N))
-        found = find_stages(lfilter([1 - keep], [1, -keep], raw, zi=[keep * raw[0]])[0])
+        found = find_stages(as_logged(raw, keep))
         assert found.n_drops == 3
         power = (1 + X / 50) ** -0.5 * (1 + 0.05 * rng.standard_normal(N))
-        assert find_stages(lfilter([1 - keep], [1, -keep], power, zi=[keep * power[0]])[0]).n_drops == 0
+        assert find_stages(as_logged(power, keep)).n_drops == 0
 
 
 def test_spikes_are_listed_and_make_no_drops():
@@ -100,7 +97,7 @@ def test_levels_lie_in_their_intervals():
     inside, sizes = [], []
     for seed in range(40):
         rng = np.random.default_rng(seed)
-        loss = staircase(X, [1300, 2600], [3, 1.5, 0.6], 5) * (1 + 0.05 * ar(rng, 0.7))
+        loss = staircase(X, [1300, 2600], [3, 1.5, 0.6], 5) * (1 + 0.05 * wandering(rng, 0.7, N))
         for p, level in zip(find_stages(loss).plateaus, [3, 1.5, 0.6], strict=True):
             inside.append(p.level_interval[0] <= level <= p.level_interval[1])
             sizes.append(abs(p.level - level) / (p.level_interval[1] - p.level))
@@ -141,6 +138,6 @@ def test_shoulders_are_listed():
 
 def test_noise_that_hides_the_answer_is_said():
     rng = np.random.default_rng(0)
-    found = find_stages(1 + 0.5 * ar(rng, 0.9, 200).clip(-1.9, 3))
+    found = find_stages(1 + 0.5 * wandering(rng, 0.9, 200).clip(-1.9, 3))
     assert found.n_drops == 0
     assert "cannot tell" in str(found)

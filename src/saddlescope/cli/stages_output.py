@@ -11,6 +11,7 @@ from typing import NoReturn
 from saddlescope.errors import InvalidInput, number_of
 from saddlescope.stages import Curve, Stages, find_stages, read_curves
 from saddlescope.stages.logs.choice import listed
+from saddlescope.stages.value import aligned
 
 EVERY = 2.0  # seconds between two looks at a growing log
 PATIENCE = 5  # looks at a log that cannot be read, as while it is written
@@ -156,9 +157,7 @@ def _comparison(found):
         )
         for f in found
     ]
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    pads = [[f"{c:<{w}}" for c, w in zip(row, widths, strict=True)] for row in (head, *rows)]
-    return "\n".join("  ".join(cells).rstrip() for cells in pads)
+    return "\n".join(aligned([head, *rows]))
 
 
 def _as_json(found):

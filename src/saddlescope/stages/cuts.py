@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from saddlescope.stages.gaps import LISTED
 from saddlescope.stages.noise import RESOLUTION, blurred, level_of, quantum
 from saddlescope.stages.plateaus import Stretch
 from saddlescope.stages.value import Drop
@@ -43,7 +44,6 @@ def _middle_of_tie(log_rate, i):
 
 
 REACH = 2  # smoothing widths
-LISTED = 2.0  # the factor by which a shoulder stands out
 
 
 class Cuts:

@@ -29,17 +29,13 @@ class Gap:
     - `at`: its middle.
     - `half`: half of its width, w.
     - `flank`: the points of each flank, L.
-    - `fall`: how far the lines lie apart.
-    - `deviations`: the fall over its deviation.
-    - `ratio`: how much faster it falls between the flanks than in them.
+    - `deviations`: how far the lines lie apart, over the deviation of that.
     """
 
     at: int
     half: int
     flank: int
-    fall: float
     deviations: float
-    ratio: float
 
     @property
     def first(self) -> int:
@@ -59,6 +55,7 @@ class Flanks:
     """
 
     def __init__(self, loss):
+        self.loss = loss
         self.base = loss[-1]  # sums of small numbers lose less
         self.range = np.ptp(loss) if loss.min() < 0 else None
         self.sums = np.concatenate([[0.0], np.cumsum(loss - self.base)])
@@ -72,7 +69,7 @@ class Flanks:
         """Of the line through these points: its value at `at`, its slope and its mean."""
         total = self.sums[start + length] - self.sums[start]
         centre, mean = start + (length - 1) / 2, total / length
-        slope = (self.moments[start + length] - self.moments[start] - centre * total) / (length * (length**2 - 1) / 12)
+        slope = (self.moments[start + length] - self.moments[start] - centre * total) / _moment(length)
         return mean + self.base + slope * (at - centre), slope, mean + self.base
 
     def misfit(self, start, length):
@@ -91,9 +88,9 @@ def least_deviations(n) -> float:
     return float(SURE * np.sqrt(2 * np.log(n)))
 
 
-def find_gaps(loss, noise, grain, min_fall, prominence) -> tuple[list[Gap], list[Gap]]:
+def find_gaps(flanks: Flanks, noise, grain, min_fall, prominence) -> tuple[list[Gap], list[Gap]]:
     """Drops, and shoulders that stand out less, in the order of time. `grain` is the step of rounding."""
-    n, flanks, found, weaker = len(loss), Flanks(loss), [], []
+    n, found, weaker = len(flanks.loss), [], []
     least = least_deviations(n)
     for length, half in _windows(n):
         at = np.arange(length + half, n - length - half - 1, max(1, (length + half) // 10))
@@ -106,12 +103,12 @@ def find_gaps(loss, noise, grain, min_fall, prominence) -> tuple[list[Gap], list
         if not good.any():
             continue
         at, fall, ratio = at[good], fall[good], ratio[good]
-        deviations = fall / _with_misfit(flanks, at, length, half, deviation[good], level[good])
+        deviations = fall / _with_misfit(flanks, at, length, half, deviation[good])
         for sharp, into in ((ratio > prominence, found), (ratio <= prominence, weaker)):
             left = sharp & (deviations > least)
             while left.any():
                 i = int(np.argmax(np.where(left, deviations, -np.inf)))
-                into.append(Gap(int(at[i]), half, length, float(fall[i]), float(deviations[i]), float(ratio[i])))
+                into.append(Gap(int(at[i]), half, length, float(deviations[i])))
                 left &= np.abs(at - at[i]) > length + 2 * half
     return sorted(found, key=_when), sorted(_apart(weaker, found), key=_when)
 
@@ -129,13 +126,13 @@ def _apart(weaker, found):
     return kept
 
 
-def edge_fall(loss, noise, room, min_fall, prominence, sign=1) -> int | None:
+def edge_fall(flanks: Flanks, noise, room, min_fall, prominence, sign=1) -> int | None:
     """How many of the first `room` points fall before the curve becomes flat; None where it is flat at once.
 
     With a `sign` of −1 the curve is read from its end: how many of the last points it falls in,
     without a plateau after them.
     """
-    flanks, least = Flanks(loss), least_deviations(len(loss))
+    loss, least = flanks.loss, least_deviations(len(flanks.loss))
     for length, half in _windows(room):
         few = max(3, length // 4)
         if few + half + length > room:
@@ -143,8 +140,8 @@ def edge_fall(loss, noise, room, min_fall, prominence, sign=1) -> int | None:
         line, slope, after = flanks.line(few + half, length, (few - 1) / 2)
         first = float(np.mean(loss[:few]))
         share = float(noise.of_means(few, few // 2))
-        each = 1 / length + (half + few / 2 + length / 2) ** 2 / (length * (length**2 - 1) / 12)
-        deviation = share * np.sqrt(first**2 / few + after**2 * each) + 1e-300
+        of_line = _variance_of_line(length, half + few / 2 + length / 2)
+        deviation = share * np.sqrt(first**2 / few + after**2 * of_line) + 1e-300
         fall = sign * (first - line)
         fast = fall / (half + few / 2) > (prominence - 1) * abs(slope)
         if fall > max(least * deviation, min_fall * max(abs(first), abs(after))) and fast:
@@ -169,20 +166,25 @@ def _measured(flanks, noise, at, length, half, grain):
     mid = half + length // 2
     share = np.maximum(noise.of_means(length, at - mid), noise.of_means(length, at + mid))
     fall = left - right
-    variance = _of_end(length, half) * (share**2 * (before**2 + after**2) + grain**2 / 6)
+    variance = _variance_of_line(length, half + (length + 1) / 2) * (share**2 * (before**2 + after**2) + grain**2 / 6)
     inside = fall / (2 * half + 1) - 0.5 * (slope_left + slope_right)
     ratio = inside / np.maximum(np.maximum(np.abs(slope_left), np.abs(slope_right)), 1e-300)
     return fall, np.sqrt(variance) + 1e-300, ratio, before
 
 
-def _of_end(length, half):
-    """The variance of a line's value in the middle, for points of variance one: that of its mean, and that of its slope
-    times the way from there."""
-    return 1 / length + (half + (length + 1) / 2) ** 2 / (length * (length**2 - 1) / 12)
+def _variance_of_line(length, way):
+    """The variance of a line's value so far from its centre, for points of variance one: that of its mean, and that of
+    its slope times the way."""
+    return 1 / length + way**2 / _moment(length)
 
 
-def _with_misfit(flanks, at, length, half, deviation, level):
+def _moment(length):
+    """Σ (x − mean)² of so many points in a row."""
+    return length * (length**2 - 1) / 12
+
+
+def _with_misfit(flanks, at, length, half, deviation):
     """The deviation, not below what the flanks themselves show: where a long fall hides noise, it does not rise."""
     shown = flanks.misfit(at - half - length, length) + flanks.misfit(at + half + 1, length)
-    own = _of_end(length, half) * shown / 2
+    own = _variance_of_line(length, half + (length + 1) / 2) * shown / 2
     return np.maximum(deviation, np.sqrt((PRIOR * deviation**2 + 4 * own) / (PRIOR + 4)))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from saddlescope.stages.gaps import Gap, edge_fall, find_gaps
+from saddlescope.stages.gaps import Flanks, Gap, edge_fall, find_gaps
 from saddlescope.stages.noise import Noise, blurred
 from saddlescope.stages.plateaus import Stretch
 from saddlescope.stages.value import Drop, Stages
@@ -14,27 +14,28 @@ NEAR = 3.0  # widths of a fall: how far away a plateau gives it its level
 
 def noisy_stages(loss, time, grain, min_fall, prominence) -> Stages:
     """The stages of a curve without outliers, at evenly spaced times or in order of its points."""
-    noise = Noise(loss)
-    gaps, more = find_gaps(loss, noise, grain, min_fall, prominence)
+    noise, flanks = Noise(loss), Flanks(loss)
+    gaps, more = find_gaps(flanks, noise, grain, min_fall, prominence)
     drops = [_drop(loss, time, gap, "drop") for gap in gaps]
     shoulders = [_drop(loss, time, gap, "shoulder")[0] for gap in more]
     falls, spans = [d for d, _ in drops], [span for _, span in drops]
     room = (spans[0][0] if spans else len(loss), len(loss) - (spans[-1][1] + 1 if spans else 0))
-    begin = edge_fall(loss, noise, room[0], min_fall, prominence)
+    begin = edge_fall(flanks, noise, room[0], min_fall, prominence)
     if begin is not None:
         falls.insert(0, _edge(loss, time, 0, begin, "slope"))
         spans.insert(0, (0, begin))
-    ending = edge_fall(loss[::-1], noise.reversed(), room[1], min_fall, prominence, sign=-1)
+    ending = edge_fall(Flanks(loss[::-1]), noise.reversed(), room[1], min_fall, prominence, sign=-1)
     if ending is not None:
         last = len(loss) - 1 - ending
         falls.append(_edge(loss, time, last, len(loss) - 1, "unfinished"))
         spans.append((last, len(loss) - 1))
-    plateaus, trends = _plateaus(loss, time, spans, begin, ending, noise, min_fall)
+    inner = slice(begin is not None, -1 if ending is not None else None)
+    plateaus, trends = _plateaus(flanks, time, spans, inner, noise, min_fall)
     plateaus = _with_flatness(plateaus, falls, time)
     falls = _with_levels(falls, plateaus)
     everything = tuple(sorted(falls + shoulders, key=lambda d: d.at))
     share = float(np.median(noise.table[0]))
-    return Stages(everything, tuple(plateaus), 0.0, "", tuple(trends), (), share)
+    return Stages(everything, tuple(plateaus), trends=tuple(trends), noise=share)
 
 
 def _drop(loss, time, gap: Gap, kind) -> tuple[Drop, tuple[int, int]]:
@@ -64,16 +65,16 @@ def _edge(loss, time, a, b, kind) -> Drop:
     return Drop(float(time[a]), float(time[b]), float(time[(a + b) // 2]), before, after, float(rate), kind)
 
 
-def _plateaus(loss, time, spans, begin, ending, noise, min_fall):
-    """The plateau of every stretch between falls; none before a slope or after an unfinished fall."""
+def _plateaus(flanks, time, spans, inner, noise, min_fall):
+    """The plateau of every stretch between falls; `inner` are those that have one: not what comes before a slope."""
+    loss = flanks.loss
     ends = [0, *(i for span in spans for i in span), len(loss) - 1]
     tails = [0, *(b - a for a, b in spans), 0]
     stretches = [(ends[2 * i], ends[2 * i + 1], (tails[i], tails[i + 1])) for i in range(len(spans) + 1)]
-    stretches = stretches[(begin is not None) : len(stretches) - (ending is not None)]
     plateaus, trends = [], []
-    for a, b, reach in stretches:
+    for a, b, reach in stretches[inner]:
         stretch = Stretch(loss, time, a, max(b, min(a + 1, len(loss) - 1)), noise, min_fall, reach)
-        plateau, beside = stretch.plateau(stretch.flattest())
+        plateau, beside = stretch.plateau(stretch.flattest(flanks))
         plateaus.append(plateau)
         trends.extend(beside)
     return plateaus, trends

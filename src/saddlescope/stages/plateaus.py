@@ -1,6 +1,7 @@
 """What lies between two falls: a plateau, and the slow falls or rises beside it."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -34,6 +35,7 @@ class Stretch:
     min_fall: float
     tails: tuple[int, int] = (0, 0)
 
+    @cached_property
     def smooth(self) -> np.ndarray:
         """The loss of the stretch, smoothed by a sixteenth of it where there is noise."""
         part = self.loss[self.first : self.last + 1]
@@ -43,19 +45,19 @@ class Stretch:
         """The deviation of a point, as means over so many points see it, as a share of the level."""
         return 0.0 if self.noise is None else float(self.noise.of_means(length, at))
 
-    def flattest(self) -> int:
-        """The middle of the quarter that moves least."""
+    def flattest(self, flanks: Flanks) -> int:
+        """The middle of the quarter that moves least, by lines through the curve."""
         n = self.last - self.first + 1
-        if self.noise is None or n < 16:
+        if n < 16:
             return self.first + n // 2
         length = n // 4
         starts = self.first + np.arange(0, n - length, max(1, length // 8))
-        slope = Flanks(self.loss).line(starts, length, starts)[1]
+        slope = flanks.line(starts, length, starts)[1]
         return int(starts[np.argmin(np.abs(slope))] + length // 2)
 
     def core(self, at) -> tuple[int, int]:
         """The points around `at` in which the smoothed loss stays within the band."""
-        smooth, i = self.smooth(), at - self.first
+        smooth, i = self.smooth, at - self.first
         level = level_of(smooth)[i]
         left = 3 * self.share(at, len(smooth) / 4.5) / np.sqrt(max(len(smooth) / 4.5, 1))
         outside = np.abs(smooth - smooth[i]) > max(BAND, left) * level
@@ -67,13 +69,13 @@ class Stretch:
     def plateau(self, at, level=None) -> tuple[Plateau, tuple[Trend, ...]]:
         """The plateau around `at`, and what is left of the stretch. Without a level it is the mean."""
         a, b = self.core(at)
-        part, time = self.loss[a : b + 1], self.time
-        mean = float(np.mean(self.loss[self.inner(a, b)])) if level is None else float(level)
-        deviation = self.share(at, len(part)) * level_of(np.array([abs(mean), abs(mean)]))[0]
-        within = LIKELY * deviation / np.sqrt(len(part))
-        inner = self.inner(a, b)
+        points, inner, time = b - a + 1, self.inner(a, b), self.time
+        mean = float(np.mean(self.loss[inner])) if level is None else float(level)
+        size = max(abs(mean), 1e-300)
+        deviation = self.share(at, points) * size
+        within = LIKELY * deviation / np.sqrt(points)
         slope, unsure = _slope(time[inner], self.loss[inner], deviation)
-        seen = least_deviations(len(self.loss)) * deviation * np.sqrt(24 / max(len(part), 24)) / max(abs(mean), 1e-300)
+        seen = least_deviations(len(self.loss)) * deviation * np.sqrt(24 / max(points, 24)) / size
         found = Plateau(
             float(time[a]), float(time[b]), float(time[at]), mean, np.nan, (mean - within, mean + within),
             (slope, slope - unsure, slope + unsure), smallest_drop=float(max(seen, self.min_fall)),
@@ -89,12 +91,12 @@ class Stretch:
         """Slow falls and rises between two points of the stretch: up to its highest point, and down from there."""
         if b - a < 2:
             return ()
-        top = a + int(np.argmax(self.smooth()[a - self.first : b - self.first + 1]))
+        top = a + int(np.argmax(self.smooth[a - self.first : b - self.first + 1]))
         return tuple(t for t in (self._trend(a, top), self._trend(top, b)) if t is not None)
 
     def _trend(self, a, b):
         """A slow fall or a rise from one point to another; None where it hardly moves."""
-        smooth = self.smooth()
+        smooth = self.smooth
         before, after = float(smooth[a - self.first]), float(smooth[b - self.first])
         if abs(before - after) <= 0.5 * BAND * max(abs(before), abs(after)):
             return None
@@ -108,5 +110,4 @@ def _slope(time, part, deviation):
         return 0.0, 0.0
     x = time - time.mean()
     size = float(np.sum(x * x))
-    spacing = float(np.sum(x * part)) / size
-    return spacing, float(LIKELY * deviation / np.sqrt(size))
+    return float(np.sum(x * part)) / size, float(LIKELY * deviation / np.sqrt(size))

@@ -13,6 +13,12 @@ HIDDEN = 0.3  # of the level: where noise hides larger drops than this, it is sa
 COLUMNS = ("stage", "start", "end", "at", "level", "±", "fall", "deviations", "flatness", "quality")
 
 
+def aligned(table) -> list[str]:
+    """Lines of a table of text, its columns one below the other."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return ["  ".join(f"{c:<{w}}" for c, w in zip(row, widths, strict=True)).rstrip() for row in table]
+
+
 @dataclass(frozen=True)
 class Plateau:
     """A stretch of a loss curve that stays near one level, between two falls or at an end.
@@ -187,9 +193,7 @@ class Stages:
 
         rows = self.rows()
         head = [c for c in COLUMNS if c in COLUMNS[:5] or any(c in row for row in rows)]
-        table = [head, *([cell(row, key) for key in head] for row in rows)]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = ["  ".join(f"{c:<{w}}" for c, w in zip(row, widths, strict=True)).rstrip() for row in table]
+        lines = aligned([head, *([cell(row, key) for key in head] for row in rows)])
         return "\n".join([*lines, "; ".join(self._said())])
 
     def _said(self):
