@@ -7,11 +7,12 @@ from numpy.typing import ArrayLike
 
 from saddlescope.errors import require
 from saddlescope.stages.cuts import Cuts
+from saddlescope.stages.level import Level
 from saddlescope.stages.noise import (
     RESOLUTION,
     blurred,
     is_noisy,
-    level_of,
+    logged_once,
     lows,
     quantum,
     rising_share,
@@ -21,6 +22,7 @@ from saddlescope.stages.noise import (
 from saddlescope.stages.noisy import noisy_stages
 from saddlescope.stages.value import Plateau, Stages
 
+STEPS = 4096  # of log time, at most
 FEW = 16  # points: in fewer, noise is not looked for
 
 
@@ -66,23 +68,34 @@ def find_stages(
     require(0 < min_fall < 1, f"`min_fall` is a share of the level between 0 and 1, got {min_fall}.")
     require(prominence > 1, f"`prominence` is a factor above 1, got {prominence}.")
     require(smooth is None or 0 <= smooth < 1e6, f"`smooth` is a width in points, 0 to 1e6, got {smooth}.")
-    loss, time, note = _checked(loss, time, log_time)
+    loss, time, note = _without_repeats(*_checked(loss, time, log_time))
     if len(loss) < 3 or np.all(loss == loss[0]):
         return Stages((), _flat(loss, time), 0.0, note)
-    scale = np.abs(loss).max()
+    scale = float(np.abs(loss).max())
     loss, clock, depth = loss / scale, np.log(time) if log_time else time, np.log(prominence)
     grain, given = quantum(loss), loss
     loss, spikes = without_outliers(loss)
-    if grain and np.median(rising_share(loss, 0.0)) * np.median(level_of(loss)) < 0.3 * grain:
+    level = Level(loss)
+    if grain and np.median(rising_share(loss, 0.0, level)) * np.median(level(loss)) < 0.3 * grain:
         loss = unrounded(loss)
-    if smooth is None and len(time) >= FEW and is_noisy(loss):
-        found = _noisy(loss, time, log_time, grain, min_fall, prominence)
+    if smooth is None and len(time) >= FEW and is_noisy(loss, level):
+        points = (_in_log_time if log_time else _in_time)(loss, time)
+        found = noisy_stages(*points, level, grain, min_fall, prominence)
     else:
-        found = _clean(loss, time, clock, float(smooth or 0), grain, min_fall, depth)
+        found = _clean(loss, time, clock, level, float(smooth or 0), grain, min_fall, depth)
     plateaus = tuple(_with_band(p, given, time, spikes) for p in found.plateaus)
     with np.errstate(over="ignore"):  # levels near the largest float
         found = replace(found, plateaus=plateaus).scaled(scale)
     return replace(found, note=note, spikes=tuple(map(float, time[spikes])))
+
+
+def _without_repeats(loss, time, note):
+    """The curve with each value once, if the log repeats each."""
+    kept = logged_once(loss)
+    if len(kept) == len(loss):
+        return loss, time, note
+    said = f"values are repeated: {len(kept)} of {len(loss)} points count"
+    return loss[kept], time[kept], "; ".join(filter(None, (note, said)))
 
 
 def _flat(loss, time):
@@ -95,29 +108,37 @@ def _flat(loss, time):
 
 def _with_band(plateau, loss, time, spikes):
     """The least and the largest loss that were given between its start and its end, spikes left out."""
-    inside = loss[(time >= plateau.start) & (time <= plateau.end) & ~spikes]
+    part = slice(*(int(np.searchsorted(time, t, side)) for t, side in ((plateau.start, "left"), (plateau.end, "right"))))
+    inside = loss[part][~spikes[part]]
     return replace(plateau, band=(float(inside.min()), float(inside.max()))) if inside.size else plateau
 
 
-def _noisy(loss, time, log_time, grain, min_fall, prominence):
-    if log_time:  # flanks are lines in log time: at even steps of it
-        even = np.linspace(np.log(time[0]), np.log(time[-1]), len(time))
-        loss, time = np.interp(even, np.log(time), loss), np.exp(even)
-    return noisy_stages(loss, time, grain, min_fall, prominence)
+def _in_time(loss, time):
+    return loss, time, time
 
 
-def _clean(loss, time, clock, width, grain, min_fall, depth):
+def _in_log_time(loss, time):
+    """The curve at even steps of log time: means of what was logged in each step, or a line where nothing was."""
+    clock = np.log(time)
+    even = np.linspace(clock[0], clock[-1], min(len(time), STEPS))
+    cell = np.rint((clock - clock[0]) / (even[1] - even[0])).astype(int)
+    full, count = np.unique(cell, return_counts=True)
+    means = [np.bincount(cell, values)[full] / count for values in (clock, loss)]
+    times = np.concatenate([time[:1], np.exp(even[1:-1]), time[-1:]])
+    return np.interp(even, *means), times, even
+
+
+def _clean(loss, time, clock, level, width, grain, min_fall, depth):
     """By the peaks of the rate. `width` is that of a smoothing that was asked for."""
     smooth = blurred(loss, width)
     curve = lows(smooth)
-    level = level_of(smooth)
-    step = np.median(rising_share(loss, width)) * level if width else np.zeros(len(loss))
+    step = np.median(rising_share(loss, width, level)) * level(smooth) if width else np.zeros(len(loss))
     left = np.sqrt(2) * max(width, 1.0) * step + grain / np.sqrt(12)
     rounding = 4 * np.finfo(float).eps * np.abs(curve) + RESOLUTION * 1e-3 * np.ptp(curve) + 1e-300
     rate, floor = -np.gradient(curve, clock), (step + rounding) / np.gradient(clock)
-    low = smooth - curve <= min_fall * level_of(curve) + 3 * left  # not on a later rise
-    cuts = Cuts(loss, curve, clock, width, (rate <= floor) & low, low, np.log(np.maximum(rate, floor)), depth)
-    cuts.drop_small_falls(min_fall, left)
+    low = smooth - curve <= min_fall * level(curve) + 3 * left  # not on a later rise
+    cuts = Cuts(loss, curve, clock, level, width, (rate <= floor) & low, low, np.log(np.maximum(rate, floor)), depth)
+    cuts.drop_small_falls(min_fall, left, grain)
     falls, plateaus, trends = cuts.stages(time, min_fall)
     return Stages(falls, plateaus, width, trends=trends)
 

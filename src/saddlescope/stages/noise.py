@@ -9,24 +9,21 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d, median_filter, uniform_filter1d
 from scipy.special import ndtri
 
+from saddlescope.stages.level import Level
+
 OUTLIER = 6.0  # deviations from the median of the neighbours
 OFTEN = 0.2  # of the points: then they are no outliers
 SPIKE = 0.2  # of the level: an outlier where there is no noise
 RISES = 0.02  # of the steps go up, where there is noise
-TURNS = 0.15  # of the rises are followed by a fall at once, where there is noise
+TURNS = 4  # rises that turn round make noise; a test loss that rises once or twice is clean
+SEEN = 0.1  # of the steps go up, where the noise of a width is seen
 NEAR = 7  # blocks of noise that are taken together
 CLEAN = 1e-6  # of the level: noise below it is none
 NARROWEST, WIDER = 2.0, 1.5  # widths of smoothing, in points: the first, and the factor to the next
+RUNS = 20  # of equal values, at least, in a log that repeats them
 PLACES = 2048  # along a curve, at most, at which noise is known
 ROUNDED = 1e-9  # of the whole range: a finer step is that of floating point
 RESOLUTION = 1e-12  # of the curve's whole range: what is smaller is not seen
-
-
-def level_of(loss):
-    """What a share is a share of: the loss itself; the range, where a loss can be negative."""
-    if loss.min() < 0:
-        return np.full(len(loss), np.ptp(loss) + 1e-300)
-    return np.maximum(loss, 1e-30 * loss.max() + 1e-300)
 
 
 # ---- Rounding and outliers ----
@@ -57,13 +54,27 @@ def unrounded(loss):
     return np.interp(np.arange(len(loss)), np.r_[-0.5, middle, len(loss) - 0.5], np.r_[ends[0], value, ends[1]])
 
 
+def logged_once(loss):
+    """The places of the points that are left if a log repeats each value; all places, if it does not.
+
+    It does if it has many runs of equal values, and nearly all of them are as long as most of them, or a multiple of it.
+    """
+    first = np.concatenate([[0], np.flatnonzero(loss[1:] != loss[:-1]) + 1])
+    lengths = np.diff([*first, len(loss)])
+    usual = int(np.median(lengths))
+    if len(first) < RUNS or usual < 2 or np.mean(lengths % usual == 0) < 0.9:
+        return np.arange(len(loss))
+    since = np.arange(len(loss)) - np.repeat(first, lengths)
+    return np.flatnonzero(since % usual == 0)
+
+
 def without_outliers(loss):
     """The curve with a line over points far from the median of their neighbours; and which of them lay above."""
     reach, none = min(25, len(loss) // 20), np.zeros(len(loss), bool)
     if reach < 2:
         return loss, none
     middle = median_filter(loss, 2 * reach + 1, mode="nearest")
-    off, level = loss - middle, level_of(middle)
+    off, level = loss - middle, Level(middle)(middle)
     # On a slow fall the median is the point itself; there, the steps show the noise.
     step = np.abs(np.diff(loss, append=loss[-1]))
     size = np.maximum(np.abs(off) / 0.6745, step / 0.954) / level
@@ -96,22 +107,33 @@ def lows(loss):
 # ---- Noise by its rises ----
 
 
-def rising_share(loss, width):
+def rising_share(loss, width, level: Level):
     """The deviation that noise leaves in one step of the smoothed curve, as a share of the level, at even places.
 
     A curve that hardly ever rises has none: what it shows is its shape. A steep fall hides noise, so blocks are taken
     together with their neighbours, each by the number of its rises.
     """
+    return next(_rises(loss, width, level))
+
+
+def _rises(loss, width, level):
+    """The same, and how often the curve rises there. A value that was logged again is no step."""
     smooth = blurred(loss, width)
-    rise = np.maximum(np.diff(smooth), 0) / level_of(smooth)[1:]
-    rows = _in_blocks(rise, max(32, 8 * width))
-    often = np.minimum(np.mean(rows > 0, axis=1), 0.5)
+    step = np.diff(smooth) / level(smooth[1:])
+    rows = _in_blocks(step, max(32, 8 * width))
+    often = np.minimum(np.sum(rows > 0, axis=1) / np.maximum(np.sum(rows != 0, axis=1), 1), 0.5)
     noisy = often > RISES
-    variance = np.where(noisy, np.mean(rows**2, axis=1) / _share_of_rises(np.where(noisy, often, 0.5)), 0.0)
+    square = np.mean(np.maximum(rows, 0) ** 2, axis=1)
+    variance = np.where(noisy, square / _share_of_rises(np.where(noisy, often, 0.5)), 0.0)
     weight = np.where(noisy, often, 0.0)
     together = uniform_filter1d(weight * variance, NEAR, mode="constant")
-    near = np.maximum(together, 0) / np.maximum(uniform_filter1d(weight, NEAR, mode="constant"), 1e-6)
-    return _along(np.sqrt(near), min(len(loss), PLACES))
+    weights = uniform_filter1d(weight, NEAR, mode="constant")
+    near = np.maximum(together, 0) / np.maximum(weights, 1e-6)
+    return (_along(values, min(len(loss), PLACES)) for values in (np.sqrt(near), _near_mean(often)))
+
+
+def _near_mean(values):
+    return uniform_filter1d(values, min(NEAR, len(values)), mode="nearest")
 
 
 def _share_of_rises(often):
@@ -121,6 +143,14 @@ def _share_of_rises(often):
     """
     m = ndtri(1 - often)
     return (1 + m * m) * often - m * np.exp(-m * m / 2) / np.sqrt(2 * np.pi)
+
+
+def _or_as_elsewhere(found, narrower, now, often):
+    """s at one width. Where a fall hides it but not that of neighbours, it has grown as in the rest of the curve."""
+    seen, hidden = now > SEEN, (now <= SEEN) & (often > SEEN)
+    known = seen & (narrower > 0)
+    grown = np.median(found[known] / narrower[known]) if known.any() else 1.0
+    return np.where(hidden, np.maximum(found, grown * narrower), found)
 
 
 class Noise:
@@ -133,16 +163,20 @@ class Noise:
     **Arguments:**
 
     - `loss`: the curve, without outliers.
+    - `level`: what a share is a share of.
     """
 
-    def __init__(self, loss):
-        self.widths, self.points, rows = [NARROWEST], len(loss), []
+    def __init__(self, loss, level: Level):
+        self.widths, self.points = [NARROWEST], len(loss)
         while self.widths[-1] * WIDER <= len(loss) / 24:
             self.widths.append(self.widths[-1] * WIDER)
-        rows.append(rising_share(loss, 0.0) / np.sqrt(2))  # between neighbours, where a slow fall hides least
+        share, often = _rises(loss, 0.0, level)  # between neighbours, where a slow fall hides least
+        s, self.table = share / np.sqrt(2), []
         for width in self.widths:
-            rows.append(rising_share(loss, width) * width**1.5 / 0.376)
-        self.table = np.maximum.accumulate(rows, axis=0)[1:]
+            share, now = _rises(loss, width, level)
+            s = _or_as_elsewhere(np.maximum(share * width**1.5 / 0.376, s), s, now, often)
+            self.table.append(s)
+        self.table = np.array(self.table)
 
     def of_means(self, length, at):
         """s, as seen by means over so many points, around these places. A Gaussian counts as 3.545 of its widths."""
@@ -156,14 +190,18 @@ class Noise:
         return found
 
 
-def is_noisy(loss):
-    """Whether there is noise at all, above what is resolved: rises that soon turn round. A smooth rise is none."""
-    seen = np.maximum(loss, loss.min() + RESOLUTION * np.ptp(loss)) if loss.min() >= 0 else loss
-    step = np.diff(seen)
-    step = step[step != 0]  # a value that was logged twice is no turn
-    up = step[:-1] > 0
-    turns = np.mean(step[1:][up] < 0) if up.any() else 0.0
-    return bool(turns > TURNS and np.quantile(rising_share(seen, 0.0), 0.9) > CLEAN)
+def is_noisy(loss, level: Level) -> bool:
+    """Whether there is noise at all, anywhere: several rises, above what is resolved, that turn round.
+
+    Values that were logged again are left out, so that neither they nor lines drawn between them hide a turn.
+    """
+    moves = np.concatenate([[True], np.diff(loss) != 0])
+    seen = loss[moves]
+    turns = np.flatnonzero(np.diff(np.sign(np.diff(seen)))) + 1
+    ends = seen[np.concatenate([[0], turns, [len(seen) - 1]])]
+    least = np.maximum(CLEAN * level(ends[1:]), RESOLUTION * np.ptp(loss))
+    rises = np.diff(ends) > least
+    return bool(np.sum(rises[:-1] & (np.diff(ends)[1:] < -least[1:])) >= TURNS)
 
 
 def _in_blocks(values, size):
