@@ -131,7 +131,7 @@ def _in_log_time(loss, time):
 def _clean(loss, time, clock, level, width, grain, min_fall, depth):
     """By the peaks of the rate. `width` is that of a smoothing that was asked for."""
     smooth = blurred(loss, width)
-    curve = lows(smooth)
+    curve = lows(smooth, min_fall * level(smooth))
     step = np.median(rising_share(loss, width, level)) * level(smooth) if width else np.zeros(len(loss))
     left = np.sqrt(2) * max(width, 1.0) * step + grain / np.sqrt(12)
     rounding = 4 * np.finfo(float).eps * np.abs(curve) + RESOLUTION * 1e-3 * np.ptp(curve) + 1e-300

@@ -17,13 +17,13 @@ import numpy as np
 
 from saddlescope.stages.level import Level
 from saddlescope.stages.lines import CELLS, Lines
+from saddlescope.stages.views import OfLogLoss, OfLoss
 
 SHORTEST, LONGER = 6, 1.4  # points of a flank: the least, and the factor to the next
-FINEST = 50_000  # flanks that a curve is divided into, at most
+FINEST = 20_000  # flanks that a curve is divided into, at most
 BETWEEN = (0, 1 / 4, 1 / 2, 1, 2)  # points between the flanks, as a share of L
 SURE = 1.35  # × √(2 log n): the deviations that chance does not reach in n points
 PRIOR = 2.0  # degrees of freedom that the noise of the whole curve counts for, beside the four of the flanks
-QUANTA = 2.5  # of rounding, at least
 LISTED = 2.0  # the factor by which a shoulder stands out
 
 
@@ -71,22 +71,42 @@ def least_deviations(n) -> float:
 
 
 def find_gaps(loss, clock, level: Level, noise, grain, min_fall, prominence) -> tuple[list[Gap], list[Gap]]:
-    """Drops, and shoulders that stand out less, in the order of time. `grain` is the step of rounding."""
-    drops, weaker, lines = Known(), [], {}
-    least = least_deviations(len(loss))
+    """Drops, and shoulders that stand out less, in the order of time: those of the loss and of its logarithm.
+
+    `grain` is the step of rounding.
+    """
+    drops, weaker = Known(), []
+    views = OfLoss(loss, level, min_fall, grain), OfLogLoss(loss, level, min_fall, grain)
+    lines = [_LinesByLength(view.values, clock) for view in views]
     for length, between in windows(len(loss)):
-        if length not in lines:
-            lines[length] = Lines(loss, clock, length)
-        window = _Window(lines[length], between)
-        starts = window.starts[~drops.touches(*window.reach(window.starts))]
-        places = _measured(window, starts, clock, level, noise, grain)
-        large = np.maximum(np.maximum(least * places.deviation, min_fall * places.before), QUANTA * grain)
-        places = _with_scatter(window, places.where((places.fall > large) & (places.ratio > LISTED)))
-        places = places.where(places.fall > least * places.deviation)
-        for gap in _surest(window, places.where(places.ratio > prominence)):
-            drops.add(gap)
-        weaker += _surest(window, places.where((places.ratio <= prominence) & (places.trend < 0)))
+        for view, of in zip(views, lines, strict=True):
+            window = _Window(of[length], between)
+            starts = window.starts[~drops.touches(*window.reach(window.starts))]
+            places = _large(window, _measured(window, starts, clock, view, noise), len(loss))
+            for gap in _surest(window, places.where(places.ratio > prominence)):
+                drops.add(gap)
+            weaker += _surest(window, places.where((places.ratio <= prominence) & (places.trend < 0)))
     return drops.gaps, _apart(weaker, drops)
+
+
+def _large(window, places, n):
+    """Those that are large enough, against the noise of the curve and that of their own flanks."""
+    least = least_deviations(n)
+    large = (places.fall > least * places.deviation) & (places.fall > places.least) & (places.ratio > LISTED)
+    places = _with_scatter(window, places.where(large))
+    return places.where(places.fall > least * places.deviation)
+
+
+class _LinesByLength(dict):
+    """The lines through a curve, by the length of a flank."""
+
+    def __init__(self, values, clock):
+        super().__init__()
+        self.values_and_clock = values, clock
+
+    def __missing__(self, length):
+        self[length] = Lines(*self.values_and_clock, length)
+        return self[length]
 
 
 def _apart(weaker, drops: Known) -> list[Gap]:
@@ -132,13 +152,13 @@ class _Window:
 class _Places(NamedTuple):
     """What a window measures at each of its places.
 
-    `before` is the level before the gap, `trend` the mean slope of the flanks: those of a shoulder fall; `left` and `right` are the variances of the two lines in the middle, for
+    `least` is the smallest fall that counts, `trend` the mean slope of the flanks: those of a shoulder fall; `left` and `right` are the variances of the two lines in the middle, for
     points of variance one.
     """
 
     start: np.ndarray
     fall: np.ndarray
-    before: np.ndarray
+    least: np.ndarray
     deviation: np.ndarray
     ratio: np.ndarray
     trend: np.ndarray
@@ -149,21 +169,20 @@ class _Places(NamedTuple):
         return _Places(*(values[chosen] for values in self))
 
 
-def _measured(window: _Window, starts, clock, level, noise, grain) -> _Places:
+def _measured(window: _Window, starts, clock, view, noise) -> _Places:
     lines, half = window.lines, window.flank // 2
     left, right = lines.lines.at(starts), lines.lines.at(starts + window.shift)
     first, begin = starts * lines.cell + window.flank, (starts + window.shift) * lines.cell
     inner, outer = clock[first - 1], clock[begin]  # the ends of the flanks
     middle = 0.5 * (inner + outer)
-    before, after = level(left.mean), level(right.mean)
     share = np.maximum(noise.of_means(window.flank, first - half), noise.of_means(window.flank, begin + half))
     shape = left.variance(middle), right.variance(middle)
-    rounding = grain**2 / 12
-    variance = shape[0] * ((share * before) ** 2 + rounding) + shape[1] * ((share * after) ** 2 + rounding)
+    variance = sum(v * view.variance(share, line.mean) for v, line in zip(shape, (left, right), strict=True))
     inside = (left.value(inner) - right.value(outer)) / (outer - inner)
     beside = np.maximum(np.maximum(np.abs(left.slope), np.abs(right.slope)), 1e-300)
     fall = left.value(middle) - right.value(middle)
-    return _Places(starts, fall, before, np.sqrt(variance) + 1e-300, inside / beside, 0.5 * (left.slope + right.slope), *shape)
+    trend = 0.5 * (left.slope + right.slope)
+    return _Places(starts, fall, view.least(left.mean), np.sqrt(variance) + 1e-300, inside / beside, trend, *shape)
 
 
 def _with_scatter(window: _Window, places: _Places) -> _Places:

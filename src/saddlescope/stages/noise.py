@@ -98,10 +98,17 @@ def blurred(loss, width):
     return gaussian_filter1d(loss, width, mode="nearest") if width else loss
 
 
-def lows(loss):
-    """A line from each record low to the next: what rises and comes back is no drop."""
+def lows(loss, least):
+    """A line from each record low to the next: what rises and comes back is no drop.
+
+    Over a rise by more than `least`, which is given for each point, the curve stays where it was, and falls at its end.
+    """
     records = np.flatnonzero(loss <= np.minimum.accumulate(loss))
-    return np.interp(np.arange(len(loss)), records, loss[records])
+    value = loss[records]
+    rose = np.flatnonzero((np.maximum.reduceat(loss, records) - value > least[records])[:-1])
+    places, values = np.append(records, records[rose + 1] - 1), np.append(value, value[rose])
+    order = np.argsort(places, kind="stable")
+    return np.interp(np.arange(len(loss)), places[order], values[order])
 
 
 # ---- Noise by its rises ----

@@ -12,6 +12,7 @@ from saddlescope.stages.noise import blurred
 from saddlescope.stages.value import Plateau, Trend
 
 BAND = 0.1  # of the level: how far the smoothed loss may move on a plateau
+GAUSSIAN = 3.545  # points that a Gaussian of width one counts as
 LIKELY = 1.96  # deviations: an interval of 95 %
 OFTEN = 1.28  # deviations: so far above a threshold, nine of ten are seen
 
@@ -61,15 +62,23 @@ class Stretch:
         return int(starts[int(np.argmin(np.abs(slopes)))] + length // 2)
 
     def core(self, at) -> tuple[int, int]:
-        """The points around `at` in which the smoothed loss stays within the band."""
-        smooth, i = self.smooth, at - self.first
-        level = self.level(smooth[i])
-        left = 3 * self.share(at, len(smooth) / 4.5) / np.sqrt(max(len(smooth) / 4.5, 1))
-        outside = np.abs(smooth - smooth[i]) > max(BAND, left) * level
-        before, after = np.flatnonzero(outside[:i]), np.flatnonzero(outside[i:])
-        a = before[-1] + 1 if before.size else 0
-        b = i + after[0] - 1 if after.size else len(smooth) - 1
-        return self.first + int(a), self.first + int(b)
+        """The points around `at` in which the smoothed loss stays within the band.
+
+        A wide smoothing mixes a plateau with the fall before it. So the core grows with narrower ones, as long as they
+        leave less noise than the band is wide.
+        """
+        part, i = self.smooth, at - self.first
+        middle, width = part[i], len(part) / 16
+        a, b = _around(part, i, i, middle, max(BAND, self.left(at, width)) * self.level(middle))
+        while self.noise is not None and (width := width / 2) > 1 and self.left(at, width) < BAND:
+            part = blurred(self.loss[self.first : self.last + 1], width)
+            a, b = _around(part, a, b, middle, BAND * self.level(middle))
+        return self.first + a, self.first + b
+
+    def left(self, at, width) -> float:
+        """Three deviations of what a smoothing of this width leaves of the noise, as a share of the level."""
+        points = max(GAUSSIAN * width, 1.0)
+        return 3 * self.share(at, points) / float(np.sqrt(points))
 
     def plateau(self, at, mean=None) -> tuple[Plateau, tuple[Trend, ...]]:
         """The plateau around `at`, and what is left of the stretch. Its level is the mean, or the one given."""
@@ -107,6 +116,13 @@ class Stretch:
             return None
         kind = "slow fall" if before > after else "rise"
         return Trend(float(self.time[a]), float(self.time[b]), before, after, kind)
+
+
+def _around(values, a, b, middle, off):
+    """The points around those from a to b that are no further than `off` from the middle; at least those."""
+    outside = np.abs(values - middle) > off
+    before, after = np.flatnonzero(outside[:a]), np.flatnonzero(outside[b + 1 :])
+    return int(before[-1]) + 1 if before.size else 0, b + int(after[0]) if after.size else len(values) - 1
 
 
 def _slope(time, part, deviation):
