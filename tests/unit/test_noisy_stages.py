@@ -126,7 +126,20 @@ def test_a_rounded_log_keeps_its_drops_and_gets_no_others():
     assert find_stages(np.round(2 * (1 + X / 100) ** -0.5, 2)).n_drops == 0
     line = np.round(2 - X / 4000, 2)
     assert quantum(line) == pytest.approx(0.01)
-    assert np.abs(unrounded(line) - (2 - X / 4000)).max() < 0.006
+    assert np.abs(unrounded(line, 0.01) - (2 - X / 4000)).max() < 0.006
+    few = np.round(0.7 - X / 28_000, 2)  # 14 changes
+    assert find_stages(few).n_drops == 0
+    sharp = np.round(np.where(X < 2000, 0.7 - X / 40_000, 0.3 - X / 40_000), 2)
+    assert [d.at for d in find_stages(sharp).drops] == pytest.approx([2000], abs=1)
+
+
+def test_a_drop_after_a_rise_is_where_it_is():
+    for high, long in [(0.1, 200), (0.3, 61), (0.6, 607)]:
+        loss = np.where(X < 2000, 2 * (1 + high * np.clip((X - 2000 + long) / long, 0, 1)), 1.0)
+        for noise in (0.0, 0.02, 0.1):
+            found = find_stages(loss * (1 + noise * np.random.default_rng(0).standard_normal(N)))
+            assert [d.at for d in found.drops] == pytest.approx([2000], abs=4)
+            assert any(t.kind == "rise" for t in found.trends) or long < 600
 
 
 def test_levels_lie_in_their_intervals():

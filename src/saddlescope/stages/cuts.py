@@ -37,7 +37,7 @@ class Cuts:
         self.log_rate, self.depth = log_rate, depth
         self.valleys_of = Valleys(log_rate, quiet, low, depth)
         self.peaks = peaks_of(log_rate, depth)
-        self.ends = curve[0], curve[-1]
+        self.ends = float(curve[0]), float(curve[-1])
 
     def valleys(self):
         """One valley before, between and after the peaks."""

@@ -77,7 +77,7 @@ def find_stages(
     loss, spikes = without_outliers(loss)
     level = Level(loss)
     if grain and np.median(rising_share(loss, 0.0, level)) * np.median(level(loss)) < 0.3 * grain:
-        loss = unrounded(loss)
+        loss = unrounded(loss, grain)
     if smooth is None and len(time) >= FEW and is_noisy(loss, level):
         points = (_in_log_time if log_time else _in_time)(loss, time)
         found = noisy_stages(*points, level, grain, min_fall, prominence)
@@ -108,7 +108,9 @@ def _flat(loss, time):
 
 def _with_band(plateau, loss, time, spikes):
     """The least and the largest loss that were given between its start and its end, spikes left out."""
-    part = slice(*(int(np.searchsorted(time, t, side)) for t, side in ((plateau.start, "left"), (plateau.end, "right"))))
+    part = slice(
+        *(int(np.searchsorted(time, t, side)) for t, side in ((plateau.start, "left"), (plateau.end, "right")))
+    )
     inside = loss[part][~spikes[part]]
     return replace(plateau, band=(float(inside.min()), float(inside.max()))) if inside.size else plateau
 

@@ -6,12 +6,13 @@ at each scale as what it is there.
 """
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d, median_filter, uniform_filter1d
+from scipy.ndimage import find_objects, gaussian_filter1d, label, maximum, median_filter, minimum, uniform_filter1d
 from scipy.special import ndtri
 
 from saddlescope.stages.level import Level
 
 OUTLIER = 6.0  # deviations from the median of the neighbours
+TAIL = 3.0  # deviations: so far, points beside an outlier belong to it
 OFTEN = 0.2  # of the points: then they are no outliers
 SPIKE = 0.2  # of the level: an outlier where there is no noise
 RISES = 0.02  # of the steps go up, where there is noise
@@ -22,6 +23,7 @@ CLEAN = 1e-6  # of the level: noise below it is none
 NARROWEST, WIDER = 2.0, 1.5  # widths of smoothing, in points: the first, and the factor to the next
 RUNS = 20  # of equal values, at least, in a log that repeats them
 PLACES = 2048  # along a curve, at most, at which noise is known
+FEWEST, MANY = 6, 20  # changes of a rounded curve
 ROUNDED = 1e-9  # of the whole range: a finer step is that of floating point
 RESOLUTION = 1e-12  # of the curve's whole range: what is smaller is not seen
 
@@ -30,28 +32,41 @@ RESOLUTION = 1e-12  # of the curve's whole range: what is smaller is not seen
 
 
 def quantum(loss):
-    """The step that all values are multiples of, if they were rounded; else 0."""
+    """The step that all values are multiples of, if they were rounded; else 0.
+
+    Few changes show it only if most of them are by one step.
+    """
     moved = np.abs(np.diff(loss))
     moved = moved[moved > 1e-300]
-    if not 20 <= len(moved) <= 0.9 * len(loss):
+    if not FEWEST <= len(moved) <= 0.9 * len(loss):
         return 0.0
-    steps = moved / moved.min()
-    coarse = moved.min() > ROUNDED * np.ptp(loss)  # not the last bits of a float
-    return float(moved.min()) if coarse and np.all(np.abs(steps - steps.round()) < 1e-3 * steps) else 0.0
+    step = float(moved.min())
+    coarse = step > ROUNDED * np.ptp(loss)  # not the last bits of a float
+    if not coarse or (len(moved) < MANY and np.median(moved) > 1.5 * step):
+        return 0.0
+    whole = all(
+        np.all(np.abs(v / step - np.rint(v / step)) < 1e-3 * np.maximum(v / step, 1)) for v in (moved, np.abs(loss))
+    )
+    return step if whole else 0.0
 
 
-def unrounded(loss):
-    """A rounded curve from the middle of each run of equal values to the middle of the next.
+def unrounded(loss, step):
+    """A rounded curve from the middle of each run of equal values to the middle of the next, if that is one step away.
 
-    Beyond the last middle it goes on as it did, by half a run.
+    Over a larger change the two values stay where they are. Beyond the last middle the curve goes on as it did, by half
+    a run.
     """
     first = np.concatenate([[0], np.flatnonzero(np.diff(loss)) + 1])
     if len(first) < 2:
         return loss
     last = np.concatenate([first[1:] - 1, [len(loss) - 1]])
     middle, value = 0.5 * (first + last), loss[first]
-    ends = value[[0, -1]] + 0.5 * np.array([value[0] - value[1], value[-1] - value[-2]])
-    return np.interp(np.arange(len(loss)), np.r_[-0.5, middle, len(loss) - 0.5], np.r_[ends[0], value, ends[1]])
+    half = 0.5 * np.clip(np.diff(value), -step, step)
+    sudden = np.flatnonzero(np.abs(np.diff(value)) > 1.5 * step)
+    places = np.concatenate([[-0.5], middle, last[sudden], first[sudden + 1], [len(loss) - 0.5]])
+    values = np.concatenate([[value[0] - half[0]], value, value[sudden], value[sudden + 1], [value[-1] + half[-1]]])
+    order = np.argsort(places, kind="stable")
+    return np.interp(np.arange(len(loss)), places[order], values[order])
 
 
 def logged_once(loss):
@@ -79,11 +94,27 @@ def without_outliers(loss):
     step = np.abs(np.diff(loss, append=loss[-1]))
     size = np.maximum(np.abs(off) / 0.6745, step / 0.954) / level
     share = _along(np.median(_in_blocks(size, 200), axis=1), len(loss))
-    far = np.abs(off) > np.where(share > CLEAN, OUTLIER * share, SPIKE) * level
+    noise = np.where(share > CLEAN, share, SPIKE / OUTLIER) * level
+    far = _that_come_back(loss, np.abs(off) > TAIL * noise, np.abs(off) > OUTLIER * noise)
     if not 0 < far.mean() < OFTEN:
         return loss, none
     places = np.arange(len(loss))
     return np.interp(places, places[~far], loss[~far]), far & (off > 0)
+
+
+def _that_come_back(loss, off, far):
+    """Runs of points that are off, at least one of them far, where the loss then comes back to what it was.
+
+    The edge of a drop comes back from nothing: it lies nearer to one side than the two sides to each other.
+    """
+    runs, count = label(off)
+    where = np.arange(1, count + 1)
+    spans = np.array([(s[0].start, s[0].stop) for s in find_objects(runs)], int).reshape(-1, 2)
+    before, after = loss[np.maximum(spans[:, 0] - 1, 0)], loss[np.minimum(spans[:, 1], len(loss) - 1)]
+    top, bottom = maximum(loss, runs, where), minimum(loss, runs, where)
+    height = np.minimum(*(np.maximum(np.abs(top - side), np.abs(bottom - side)) for side in (before, after)))
+    good = (height > np.abs(before - after)) & np.isin(where, runs[far])
+    return np.concatenate([[False], good])[runs]
 
 
 # ---- Smoothing ----
