@@ -11,7 +11,7 @@ from typing import NoReturn
 from saddlescope.errors import InvalidInput, number_of
 from saddlescope.stages import Curve, Stages, find_stages, read_curves
 from saddlescope.stages.logs.choice import listed
-from saddlescope.stages.value import aligned
+from saddlescope.stages.text_table import aligned
 
 EVERY = 2.0  # seconds between two looks at a growing log
 PATIENCE = 5  # looks at a log that cannot be read, as while it is written
