@@ -1,5 +1,6 @@
 """Which column of a log is the loss, and which is the time."""
 
+import numpy as np
 import pytest
 from made_logs import LOSS, STEPS, check, csv, written
 
@@ -67,10 +68,35 @@ def test_the_newest_first_is_turned_around(tmp_path):
     assert "turned around" in curve.notes[0]
 
 
-def test_a_count_within_each_epoch_is_not_a_time(tmp_path):
-    text = "epoch,iter,loss\n" + "".join(f"{i // 50},{i % 50},{100 - i}\n" for i in range(100))
+def rows_of_epochs(name, count, epochs=3, each=50):
+    numbers = [(i // each + 1, i % each + 1, 100 - i) for i in range(epochs * each)]
+    return f"{name},loss\n" + "".join(f"{count.format(e, k)},{v}\n" for e, k, v in numbers)
+
+
+def test_a_count_within_each_epoch_adds_its_share(tmp_path):
+    curve = read_curves(written(tmp_path, "a.csv", rows_of_epochs("epoch,iter", "{},{}")))
+    assert curve.time_name == "epoch"
+    np.testing.assert_allclose(curve.time, 1 + np.arange(1, 151) / 50)
+    said = "iter starts again in each epoch: the time is epoch plus the share done."
+    assert curve.notes == (said,)
+
+
+def test_a_step_is_preferred_to_an_epoch_that_repeats(tmp_path):
+    text = "epoch,step,loss\n" + "".join(f"{i // 50},{i},{100 - i}\n" for i in range(100))
     curve = read_curves(written(tmp_path, "a.csv", text))
-    assert (len(curve.loss), curve.time_name) == (100, "point")
+    assert (len(curve.loss), curve.time_name, curve.notes) == (100, "step", ())
+
+
+@pytest.mark.parametrize("each", [2, 50])
+def test_points_of_an_epoch_that_repeats_are_numbered(tmp_path, each):
+    """Also where it stands twice: that is not a resumed run."""
+    path = written(tmp_path, "a.csv", rows_of_epochs("epoch", "{}", each=each))
+    curve = read_curves(path)
+    assert (len(curve.loss), curve.time_name) == (3 * each, "point")
+    assert "epoch is the same for many points, which are numbered" in curve.notes[0]
+    curve = read_curves(path, time="epoch")
+    np.testing.assert_allclose(curve.time, 1 + np.arange(3 * each) / each)
+    assert curve.notes == ("epoch is the same for many points: they are spread evenly over each epoch.",)
 
 
 def test_points_without_the_time_asked_for_are_left_out(tmp_path):

@@ -190,6 +190,50 @@ def test_lines_that_scripts_print(tmp_path, name):
     assert read_log(written(tmp_path, "train.txt", text)).kind == "plain text"
 
 
+COUNTED = {
+    "bracket": ("[{0}/2400] loss={1:f} lr=0.1", "step"),
+    "after a word": ("2026-05-01 10:00:33,123 INFO [{0}/2400] loss={1:f}", "step"),
+    "bare": ("{0}/2400 - loss: {1:f}", "step"),
+    "spaces": ("loss: {1:f}  [ {0}/ 2400]", "step"),
+    "progress bar": (" 5%|x  | {0}/2400 [00:10<03:10, 9.97it/s, loss={1:f}]", "step"),
+    "epoch": ("Epoch {0}/2400 loss {1:f} accuracy: 19/20", "Epoch"),
+    "named": ("Iter [{0}/2400] loss {1:f}", "Iter"),
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_counters_are_steps_or_epochs(tmp_path, name):
+    line, time_name = COUNTED[name]
+    text = "\n".join(line.format(s, v) for s, v in PAIRS)
+    check(read_curves(written(tmp_path, "a.log", text)), "plain text", "loss", time_name)
+
+
+def test_what_a_counter_is_not(tmp_path):
+    text = "".join(f"1/2/2026 3/4.5 7/{s} Accuracy: 3/4 loss {v:f}\n" for s, v in PAIRS[:1])
+    assert set(read_log(written(tmp_path, "a.log", text)).series) == {"Accuracy", "loss"}
+
+
+INSIDE_EPOCHS = {
+    "every line": ("", "Epoch: {e} [{k}/640 (5%)] Loss: {v}\n", "Epoch", 1),
+    "a heading": ("Epoch {e}\n------\n", "loss: {v}  [{k}/640]\n", "Epoch", 1),
+    "no epochs": ("", "Train: [{k}/640] loss {v}\n", "epoch", 0),
+}
+
+
+@pytest.mark.parametrize("name", INSIDE_EPOCHS)
+def test_a_counter_that_starts_again_is_a_share_of_the_epoch(tmp_path, name):
+    heading, line, time_name, first = INSIDE_EPOCHS[name]
+    counts = range(64, 641, 64)
+    parts = [
+        heading.format(e=e) + "".join(line.format(e=e, k=k, v=9 - e - k / 6400) for k in counts) for e in (1, 2, 3)
+    ]
+    text = "Test Error:\n Accuracy: 50.9%, Avg loss: 2.1\n".join(parts)
+    curve = read_curves(written(tmp_path, "a.log", text))
+    assert (len(curve.loss), curve.time_name) == (30, time_name)
+    np.testing.assert_allclose(curve.time, first + np.arange(1, 31) / 10)
+    assert curve.notes[-1].startswith(f"step starts again in each {time_name}: ")
+
+
 def test_ambiguous_text_is_refused(tmp_path):
     text = "".join(f"step {s} loss {v} loss {2 * v}\n" for s, v in PAIRS)
     with pytest.raises(InvalidInput, match=r"'loss' occurs twice in line 1 of .*not clear"):

@@ -8,7 +8,7 @@ import numpy as np
 from saddlescope.errors import number_of, require
 from saddlescope.stages.logs import read_log
 from saddlescope.stages.logs.choice import choose
-from saddlescope.stages.logs.clock import at_rows
+from saddlescope.stages.logs.clock import at_rows, counts_steps, repeats
 from saddlescope.stages.logs.log import Log, Series
 from saddlescope.stages.logs.plain_file import STDIN
 
@@ -91,7 +91,7 @@ def _over(log: Log, name, time, path) -> tuple[Series, tuple[str, ...]]:
     """The series over the time that was asked for, and how many of its points have none."""
     series = log.series[name]
     if time is None or time == series.time_name:
-        return series, ()
+        return series, (series.note,) if series.note else ()
     clock = log.series[choose(log, time, path)[0]]
     values, there = _aligned(series, clock, f"{time!r} and {name!r} of {path}")
     there &= np.isfinite(values)
@@ -118,6 +118,9 @@ def _last_written(series: Series) -> tuple[Series, tuple[str, ...]]:
     time, values, name = series.time, series.values, series.time_name
     if time is None or np.all(np.diff(time) > 0):
         return series, ()
+    if repeats(time) and not counts_steps(name):
+        said = f"{name} is the same for many points: they are spread evenly over each {name}."
+        return replace(series, time=_spread(time)), (said,)
     if np.all(np.diff(time) < 0):
         said = f"The newest {name} comes first: the curve was turned around."
         return replace(series, time=time[::-1], values=values[::-1]), (said,)
@@ -127,3 +130,12 @@ def _last_written(series: Series) -> tuple[Series, tuple[str, ...]]:
     lost = number_of(int((~kept).sum()), "earlier point")
     said = f"The {name} repeats or goes back {back}, as after a resume."
     return Series(time[kept], values[kept], name), (f"{said} Later values replace {lost}.",)
+
+
+def _spread(time):
+    """Equal times spread evenly up to the next; the last ones as far as the others on average."""
+    values, first, counts = np.unique(time, return_index=True, return_counts=True)
+    gaps = np.diff(values)
+    gaps = np.append(gaps, np.median(gaps) if gaps.size else 1.0)
+    place = np.arange(len(time)) - np.repeat(first, counts)
+    return time + np.repeat(gaps / counts, counts) * place
