@@ -108,7 +108,7 @@ def test_points_without_the_time_asked_for_are_left_out(tmp_path):
 def test_a_rising_curve_is_flipped_and_said(tmp_path):
     curve = read_curves(written(tmp_path, "a.csv", "accuracy\n0.1\n0.5\n0.75\n")).flipped()
     assert (curve.loss.tolist(), curve.name) == ([0.9, 0.5, 0.25], "1 - accuracy")
-    assert "1 - accuracy" in curve.notes[0]
+    assert curve.notes[0].endswith("are those of 1 - accuracy; levels are those of accuracy.")
     curve = read_curves(written(tmp_path, "b.csv", "accuracy\n10\n50\n")).flipped()
     assert (curve.loss.tolist(), curve.name) == ([90, 50], "100 - accuracy")
     curve = read_curves(written(tmp_path, "c.csv", "reward\n-3\n500\n")).flipped()

@@ -2,12 +2,15 @@
 
 import io
 import json
+import shutil
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 from made_logs import LOSS, STEPS, check, csv, json_lines, packed, written
+from tool_logs import EVENTS
 
 from saddlescope.errors import InvalidInput
 from saddlescope.stages import read_curves
@@ -75,3 +78,31 @@ def test_several_runs_are_named(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(InvalidInput, match="empty holds no curve"):
         read_curves(tmp_path / "empty")
+
+
+def test_logs_of_several_tools_in_a_folder_are_named(tmp_path):
+    """What was taken, what else is there, and a path that reads it."""
+    written(tmp_path, "metrics.csv", csv())
+    curve = read_curves(tmp_path)
+    assert curve.notes == ("It was read from metrics.csv.",)
+    history = json.dumps({"log_history": [json.loads(line) for line in json_lines()]})
+    written(tmp_path, "out/trainer_state.json", history)
+    curve = read_curves(tmp_path)
+    check(curve, "Hugging Face trainer_state")
+    other = f"another file that may be a log; give its path to read it: {tmp_path / 'metrics.csv'}."
+    assert curve.notes == ("It was read from out/trainer_state.json.", f"The folder holds {other}")
+    for place in (tmp_path, tmp_path / "runs" / "a"):
+        place.mkdir(parents=True, exist_ok=True)
+        shutil.copy(EVENTS, place)
+        (named,) = (n for n in read_curves(tmp_path).notes if "other files that may be logs" in n)
+        paths = named.rstrip(".").partition("read it: ")[2].split(", ")
+        assert len(paths) == 2 + (place != tmp_path)
+        kinds = {read_curves(path, "train/loss" if "events" in path or "runs" in path else None).kind for path in paths}
+        assert kinds == {"CSV", "TensorBoard event file"}
+
+
+def test_tables_beside_our_own_results_are_not_offered(tmp_path):
+    data = xr.Dataset({"loss": ("step", LOSS)}, {"step": STEPS})
+    data.to_netcdf(tmp_path / "results.nc", engine="h5netcdf")
+    written(tmp_path, "runs.csv", csv())
+    assert read_curves(tmp_path).notes == ("It was read from results.nc.",)

@@ -64,12 +64,64 @@ def test_options_reach_the_search(saddlescope):
         assert option[0].strip("-").replace("-", "_") in err
 
 
-def test_a_curve_that_rises(saddlescope):
+def test_a_curve_that_rises_has_its_levels_as_logged(saddlescope, monkeypatch):
+    """In the table, in JSON, in a comparison and in the figure; falls are positive."""
     found = json.loads(saddlescope("stages", "acc.csv", "--up", "--json")[1])
-    assert (found["n_drops"], found["curve"]) == (2, "1 - accuracy")
-    assert "1 - accuracy" in found["notes"][0]
+    assert (found["n_drops"], found["curve"]) == (2, "accuracy")
+    assert found["notes"] == ["Drops, falls and shares are those of 1 - accuracy; levels are those of accuracy."]
     levels = [row["level"] for row in found["stages"] if row["stage"] == "plateau"]
-    np.testing.assert_allclose(levels, [0.75, 0.5, 0.25], rtol=1e-2)
+    np.testing.assert_allclose(levels, [0.25, 0.5, 0.75], rtol=1e-2)
+    assert all(row["fall"] > 0 for row in found["stages"] if row["stage"] == "drop")
+    table = saddlescope("stages", "acc.csv", "--up")[1]
+    assert [line.split()[4] for line in table.splitlines() if line.startswith("plateau")] == ["0.25", "0.5", "0.75"]
+    both = saddlescope("stages", "--compare", "acc.csv", "acc.csv", "--up")[1]
+    assert both.splitlines()[-1].endswith("0.25 0.5 0.75")
+    drawn = []
+    monkeypatch.setattr("saddlescope.figures.curve.draw_curve", lambda *given: drawn.append(given))
+    saddlescope("stages", "acc.csv", "--up", "--figure", "f.png")
+    _, stages, loss, *_ = drawn[0]
+    np.testing.assert_allclose([p.level for p in stages.plateaus], [0.25, 0.5, 0.75], rtol=1e-2)
+    np.testing.assert_allclose(loss, 1 - LOSS / 4, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "options", "hint"),
+    [
+        ("loss", LOSS, [], ""),
+        ("loss", 4 - LOSS, [], "loss ends higher than it begins: add --up if higher is better."),
+        ("val_acc", LOSS, [], "val_acc sounds like a curve that should rise: add --up"),
+        ("evalF1", 4 - LOSS, [], "evalF1 sounds like a curve that should rise: add --up"),
+        ("rouge2", 4 - LOSS, [], "rouge2 sounds like a curve that should rise: add --up"),
+        ("score_loss", LOSS, [], ""),
+        ("loss", LOSS, ["--up"], "loss ends lower than it begins: leave out --up"),
+        ("reward", 4 - LOSS, ["--up"], ""),
+        ("loss", LOSS, ["--smooth", "2"], "With --smooth, noise is not looked for"),
+        ("loss", LOSS, ["--smooth", "0"], "With --smooth, noise is not looked for"),
+        ("loss", LOSS[::50], [], "Only 12 points: noise is not looked for below 16 points"),
+        ("loss", LOSS[::37], [], ""),
+    ],
+)
+def test_hints(saddlescope, tmp_path, name, values, options, hint):
+    written(tmp_path / "c.csv", values, name, STEPS[: len(values)])
+    notes = json.loads(saddlescope("stages", "c.csv", "--column", name, "--json", *options)[1])["notes"]
+    notes = [note for note in notes if not note.startswith("Drops, falls")]
+    assert notes[0].startswith(hint) if hint else not notes
+
+
+@pytest.mark.parametrize(("wrong", "near"), [("los", "loss"), ("LOSS", "loss"), ("loss_train", "loss")])
+def test_a_near_name_is_suggested(saddlescope, wrong, near):
+    for option in ("--column", "--time"):
+        status, out, err = saddlescope("stages", "a.csv", option, wrong)
+        assert (status, out) == (2, "")
+        assert err.endswith(f"has no column {wrong!r}. It has step, loss. Did you mean {near!r}?\n")
+
+
+def test_json_has_what_is_said_below_the_table(saddlescope, tmp_path):
+    noise = np.random.default_rng(0).normal(size=600)
+    written(tmp_path / "n.csv", LOSS * (1 + 0.1 * noise).clip(0.1))
+    found = json.loads(saddlescope("stages", "n.csv", "--json")[1])
+    assert found["noise"] == pytest.approx(0.1, rel=0.3)
+    assert saddlescope("stages", "n.csv")[1].endswith("\n".join(found["said"]) + "\n")
 
 
 def test_comparison(saddlescope, tmp_path):
@@ -144,7 +196,50 @@ def test_it_follows_a_growing_log_and_prints_only_what_is_new(tmp_path):
         watchdog.cancel()
         child.kill()
     assert (child.returncode, out) == (130, "")
-    assert err.startswith("saddlescope: stopped")
+    assert err == f"saddlescope: stopped following {path}.\n"
+
+
+@pytest.mark.usefixtures("hears_ctrl_c")
+def test_it_waits_for_a_log_that_is_not_there_or_has_no_number(tmp_path):
+    path = tmp_path / "later.csv"
+    child = shell(path, "--follow", "--json")
+    watchdog = threading.Timer(60, child.kill)
+    watchdog.start()
+    try:
+        assert child.stderr.readline() == f"waiting: {path} is not there yet; Ctrl-C ends this.\n"
+        path.write_text("step,loss\n")
+        assert child.stderr.readline() == f"waiting: {path} holds no number yet; Ctrl-C ends this.\n"
+        written(path)
+        assert child.stdout.readline() == "{\n"
+        child.send_signal(signal.SIGINT)
+        err = child.communicate(timeout=30)[1]
+    finally:
+        watchdog.cancel()
+        child.kill()
+    assert (child.returncode, err) == (130, f"saddlescope: stopped following {path}.\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["a.csv", "--column", "los"], "has no column 'los'"),
+        (["none.csv", "--min-fall", "7"], "`min_fall` is a share"),
+    ],
+)
+def test_following_does_not_wait_for_what_will_never_be(saddlescope, words, sentence):
+    status, out, err = saddlescope("stages", "--follow", *words)
+    assert (status, out) == (2, "")
+    assert sentence in err
+
+
+@pytest.mark.usefixtures("hears_ctrl_c")
+def test_ctrl_c_while_it_waits_for_standard_input():
+    child = shell("-", stdin=subprocess.PIPE)
+    child.stdin.write("0\n" * 200_000)  # more than a pipe holds: it is reading when this returns
+    child.stdin.flush()
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=30)
+    assert (child.returncode, out, err) == (130, "", "saddlescope: stopped before the end.\n")
 
 
 def test_2000_rows_need_little_and_no_jax(tmp_path):

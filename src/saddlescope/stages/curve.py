@@ -38,14 +38,18 @@ class Curve:
     others: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def flipped(self) -> "Curve":
-        """A curve that falls where this one rises, such as an accuracy."""
+    @property
+    def whole(self) -> int:
+        """The most that a share can be: 1, or 100 in percent; 0 for a curve that is no share."""
         finite = self.loss[np.isfinite(self.loss)]
         low, high = float(finite.min()), float(finite.max())
-        whole = 1 if low >= 0 and high <= 1 else 100 if low >= 0 and high <= 100 else 0
-        name = f"{whole} - {self.name}" if whole else f"-{self.name}"
-        said = f"The curve goes up: what is analysed, with its levels, is {name}."
-        return replace(self, loss=whole - self.loss, name=name, notes=(*self.notes, said))
+        return 1 if low >= 0 and high <= 1 else 100 if low >= 0 and high <= 100 else 0
+
+    def flipped(self) -> "Curve":
+        """A curve that falls where this one rises, such as an accuracy: 1 - x, 100 - x or -x."""
+        name = f"{self.whole} - {self.name}" if self.whole else f"-{self.name}"
+        said = f"Drops, falls and shares are those of {name}; levels are those of {self.name}."
+        return replace(self, loss=self.whole - self.loss, name=name, notes=(*self.notes, said))
 
     def from_one(self) -> "Curve":
         """The curve with a step 0 shifted to 1, and all others with it, as log time needs it."""
