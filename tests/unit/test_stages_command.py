@@ -79,7 +79,8 @@ def test_a_curve_that_rises_has_its_levels_as_logged(saddlescope, monkeypatch):
     drawn = []
     monkeypatch.setattr("saddlescope.figures.curve.draw_curve", lambda *given: drawn.append(given))
     saddlescope("stages", "acc.csv", "--up", "--figure", "f.png")
-    _, stages, loss, *_ = drawn[0]
+    _, stages, loss, *_, name, _, _, turned = drawn[0]
+    assert (name, turned) == ("accuracy", "1 - accuracy")
     np.testing.assert_allclose([p.level for p in stages.plateaus], [0.25, 0.5, 0.75], rtol=1e-2)
     np.testing.assert_allclose(loss, 1 - LOSS / 4, atol=1e-6)
 

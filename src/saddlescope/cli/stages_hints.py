@@ -9,7 +9,8 @@ from saddlescope.stages import Curve
 from saddlescope.stages.find import FEW
 from saddlescope.stages.logs.choice import LOSS_WORDS
 
-BETTER_HIGH = frozenset("acc accuracy auc auroc f1 score bleu rouge reward return precision recall iou dice r2".split())
+SHARES = ("acc", "accuracy", "auc", "auroc", "f1", "precision", "recall", "iou", "dice", "r2")
+BETTER_HIGH = frozenset([*SHARES, "score", "bleu", "rouge", "reward", "return"])
 TENTHS = 10  # parts of a curve, the first and the last of which are compared
 
 

@@ -76,10 +76,11 @@ def draw(found: list[Found], path: Path, quiet: bool = False) -> None:
 
     if len(found) == 1:
         f, c = found[0], found[0].curve
-        draw_curve(path, f.stages_to_draw(), c.loss, c.time, c.name, f.log_time, c.time_name)
+        axes = (c.name, f.log_time, c.time_name, c.flipped().name if f.up else "")
+        draw_curve(path, f.stages_to_draw(), c.loss, c.time, *axes)
     else:
         curves = [(_shown(f.log), f.curve, f.stages) for f in found]
-        draw_curves(path, curves, found[0].log_time)
+        draw_curves(path, curves, found[0].log_time, found[0].up)
     if not quiet:
         print(f"figure: {path}")
 

@@ -197,7 +197,8 @@ class Stages:
         """Draw over a curve: plateaus are shaded, their levels dotted, falls marked by a line, spikes by a tick."""
         for i, p in enumerate(self.plateaus):
             ax.axvspan(p.start, p.end, color="#56B4E9", alpha=0.18, lw=0, label=None if i else "plateau")
-            ax.plot([p.start, p.end], [p.level] * 2, color="#000000", ls=":", lw=1)
+            level = None if i else "level"
+            ax.plot([p.start, p.end], [p.level] * 2, color="#000000", ls=":", lw=1, label=level)
         for kind, style in (("drop", "-"), ("shoulder", "-."), ("slope", "--"), ("unfinished", ":")):
             for i, d in enumerate(d for d in self.all_falls if d.kind == kind):
                 ax.axvline(d.at, color="#D55E00", ls=style, lw=1, label=None if i else kind)
