@@ -2,7 +2,7 @@
 
     python benchmarks/logs.py [--rounds 5] [--write]
 
-1. 100,000 scalars of a TensorBoard event file, each with its own step and value, checksums verified.
+1. 100,000 scalars of a TensorBoard event file, each with its own step, value and checksum.
 2. 2,000 rows of CSV, from the shell: the whole command, with the start of Python.
 3. 100,000 rows of CSV, by pandas and by our own parser.
 

@@ -33,7 +33,12 @@ def draw(loss, drawn, log_time=False, turned=""):
 
 @pytest.mark.parametrize(
     ("loss", "scale"),
-    [(WIDE, "log"), (WIDE + 1, "linear"), (WIDE - 0.02, "linear"), (np.append(WIDE[:-1], np.nan), "log")],
+    [
+        (WIDE, "log"),
+        (WIDE + 1, "linear"),
+        (WIDE - 0.02, "linear"),
+        (np.append(WIDE[:-1], np.nan), "log"),
+    ],
 )
 def test_a_positive_loss_over_a_decade_is_on_a_log_scale(drawn, loss, scale):
     ax = draw(loss, drawn)[1]
@@ -72,7 +77,8 @@ def test_several_curves(drawn):
     curve = Curve(TIME, WIDE, "loss", "step", "CSV")
     other = Curve(TIME, WIDE, "loss", "epoch", "CSV")
     stages = find_stages(WIDE, TIME)
-    figures.draw_curves("x.png", [("a long/path/of a log.csv", curve, stages), ("b", other, stages)])
+    curves = [("a long/path/of a log.csv", curve, stages), ("b", other, stages)]
+    figures.draw_curves("x.png", curves)
     drawn[0].canvas.draw()
     ax, (legend,) = drawn[0].axes[0], drawn[0].legends
     assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_yscale()) == ("epoch or step", "loss", "log")

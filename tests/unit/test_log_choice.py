@@ -96,7 +96,8 @@ def test_points_of_an_epoch_that_repeats_are_numbered(tmp_path, each):
     assert "epoch is the same for many points, which are numbered" in curve.notes[0]
     curve = read_curves(path, time="epoch")
     np.testing.assert_allclose(curve.time, 1 + np.arange(3 * each) / each)
-    assert curve.notes == ("epoch is the same for many points: they are spread evenly over each epoch.",)
+    said = "epoch is the same for many points: they are spread evenly over each epoch."
+    assert curve.notes == (said,)
 
 
 def test_points_without_the_time_asked_for_are_left_out(tmp_path):

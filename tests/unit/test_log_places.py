@@ -97,7 +97,8 @@ def test_logs_of_several_tools_in_a_folder_are_named(tmp_path):
         (named,) = (n for n in read_curves(tmp_path).notes if "other files that may be logs" in n)
         paths = named.rstrip(".").partition("read it: ")[2].split(", ")
         assert len(paths) == 2 + (place != tmp_path)
-        kinds = {read_curves(path, "train/loss" if "events" in path or "runs" in path else None).kind for path in paths}
+        columns = [None if path.endswith("csv") else "train/loss" for path in paths]
+        kinds = {read_curves(*given).kind for given in zip(paths, columns, strict=True)}
         assert kinds == {"CSV", "TensorBoard event file"}
 
 

@@ -224,9 +224,10 @@ INSIDE_EPOCHS = {
 def test_a_counter_that_starts_again_is_a_share_of_the_epoch(tmp_path, name):
     heading, line, time_name, first = INSIDE_EPOCHS[name]
     counts = range(64, 641, 64)
-    parts = [
-        heading.format(e=e) + "".join(line.format(e=e, k=k, v=9 - e - k / 6400) for k in counts) for e in (1, 2, 3)
-    ]
+    parts = []
+    for e in (1, 2, 3):
+        lines = [line.format(e=e, k=k, v=9 - e - k / 6400) for k in counts]
+        parts.append(heading.format(e=e) + "".join(lines))
     text = "Test Error:\n Accuracy: 50.9%, Avg loss: 2.1\n".join(parts)
     curve = read_curves(written(tmp_path, "a.log", text))
     assert (len(curve.loss), curve.time_name) == (30, time_name)

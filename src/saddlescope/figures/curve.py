@@ -68,7 +68,8 @@ def draw_curves(
     with style():
         figure, ax = plt.subplots(figsize=SIZE)
         for label, curve, stages in curves:
-            drawn = ax.plot(curve.time, curve.loss, _line(curve.loss), lw=1, ms=4, label=_plain(label))
+            line = {"lw": 1, "ms": 4, "label": _plain(label)}
+            drawn = ax.plot(curve.time, curve.loss, _line(curve.loss), **line)
             at = [d.at for d in stages.drops]
             dots = {**DOT, "color": drawn[0].get_color()}
             ax.plot(at, np.interp(at, curve.time, curve.loss), "o", **dots)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-COLUMNS = ("stage", "start", "end", "at", "level", "±", "fall", "deviations", "flatness", "quality")
-ALWAYS = COLUMNS[:5]
+ALWAYS = ("stage", "start", "end", "at", "level")
+COLUMNS = (*ALWAYS, "±", "fall", "deviations", "flatness", "quality")
 ROUGH = frozenset(["±", "deviations", "flatness"])  # two digits say all there is to say
 LONG = 1e5  # from here on, a time is written in full: 123457, not 1.2346e+05
 

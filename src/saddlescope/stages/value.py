@@ -161,10 +161,10 @@ class Stages:
         )  # fmt: skip
 
     def rows(self) -> list[dict[str, Any]]:
-        """One dict per stage, by their starts. A shoulder may lie inside a slow fall, and follows it."""
+        """One dict per stage, by their starts. A shoulder inside a slow fall follows it."""
         found = [_plateau_row(p) for p in self.plateaus] + [_fall_row(d) for d in self.all_falls]
         found += [_trend_row(t) for t in self.trends]
-        return sorted(found, key=lambda row: (row["start"], row["stage"] == "shoulder", row["end"], row["at"]))
+        return sorted(found, key=_order)
 
     def to_pandas(self) -> "pd.DataFrame":
         """One row per stage, as a pandas data frame."""
@@ -181,17 +181,20 @@ class Stages:
         said += [f"noise of {100 * self.noise:.2g} % of the level"] if self.noise else []
         width = f"{self.smoothing:.3g}"
         said += [f"smoothed over {width} point{'s' * (width != '1')}"] if self.smoothing else []
-        said += [f"{number_of(len(self.spikes), 'point')} left out as spikes"] if self.spikes else []
+        spiked = number_of(len(self.spikes), "point")
+        said += [f"{spiked} left out as spikes"] if self.spikes else []
         said += [self.note] if self.note else []
         return ["; ".join(said), *self._hidden()]
 
     def _hidden(self):
         """Plateaus on which noise hides every drop, and those on which it hides some."""
-        shares = [(p, round(100 * p.smallest_drop)) for p in self.plateaus if p.smallest_drop > HIDDEN]
-        blind = [_span(p) for p, share in shares if share >= 100]
-        dim = [f"{_span(p)} (below {share} %)" for p, share in shares if share < 100]
+        hidden = [p for p in self.plateaus if p.smallest_drop > HIDDEN]
+        shares = [(_span(p), round(100 * p.smallest_drop)) for p in hidden]
+        blind = [span for span, share in shares if share >= 100]
+        dim = [f"{span} (below {share} %)" for span, share in shares if share < 100]
         said = [f"cannot tell any drop from noise within {_plateaus(blind)}"] if blind else []
-        return said + ([f"cannot tell drops from noise within {_plateaus(dim)} of the level"] if dim else [])
+        some = f"cannot tell drops from noise within {_plateaus(dim)} of the level"
+        return [*said, some] if dim else said
 
     def draw(self, ax: "Axes") -> None:
         """Draw over a curve: plateaus are shaded, their levels dotted, falls marked by a line, spikes by a tick."""
@@ -222,14 +225,19 @@ def _plateaus(spans):
     return f"the plateau{'s' * (len(spans) > 1)} " + ", ".join([*spans[:MOST], *more])
 
 
+def _order(row):
+    return row["start"], row["stage"] == "shoulder", row["end"], row["at"]
+
+
 def _plateau_row(p):
     row = {"stage": "plateau", "start": p.start, "end": p.end, "at": p.at, "level": p.level}
     return row | {"flatness": p.flatness, "quality": p.kind, **p.unsure}
 
 
 def _fall_row(d):
-    row = {"stage": d.kind, "start": d.start, "end": d.end, "at": d.at, "level": d.after, "fall": d.size}
-    return row | ({"deviations": d.deviations} if isfinite(d.deviations) else {})
+    row = {"stage": d.kind, "start": d.start, "end": d.end, "at": d.at, "level": d.after}
+    noise = {"deviations": d.deviations} if isfinite(d.deviations) else {}
+    return row | {"fall": d.size} | noise
 
 
 def _trend_row(t):

@@ -20,7 +20,14 @@ def time_rank(name: str) -> int | None:
     return TIME_NAMES.index(last) if last in TIME_NAMES else None
 
 
-def log_of_columns(kind, columns: dict[str, Column], notes=(), unreadable=None, clock=None, totals=None) -> Log:
+def log_of_columns(
+    kind,
+    columns: dict[str, Column],
+    notes=(),
+    unreadable=None,
+    clock=None,
+    totals=None,
+) -> Log:
     """A log of columns over common records.
 
     **Arguments:**

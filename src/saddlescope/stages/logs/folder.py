@@ -33,7 +33,8 @@ def read_inside(folder: Path) -> Log:
         log = reader.read(place)
     notes = () if place == folder else (f"It was read from {_inside(place, folder)}.",)
     if others:
-        what = "another file that may be a log" if len(others) == 1 else "other files that may be logs"
+        one = len(others) == 1
+        what = "another file that may be a log" if one else "other files that may be logs"
         notes += (f"The folder holds {what}; give its path to read it: {_listed(others)}.",)
     return replace(log, notes=(*notes, *log.notes))
 

@@ -61,7 +61,7 @@ def _without_counter(line):
     for match in COUNTER.finditer(line):
         word, mark = LAST_WORD.search(line[: match.start()]).groups()
         count, total = float(match[1]), float(match[2])
-        bare = not mark or match[0][0] == "["  # `Accuracy: 19/20` is a value, `Train: [64/640]` is not
+        bare = not mark or match[0][0] == "["  # `Accuracy: 19/20` is a value, `Train: [6/9]` not
         if bare and time_rank(word) is None and count <= total:
             apart = ";" * (match.end() - match.start())  # so that no word stands before a number
             line = line[: match.start()] + apart + line[match.end() :]
