@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -70,7 +70,8 @@ def stages(
     from saddlescope.cli.stages_output import analyse, draw, show
     from saddlescope.stages import find_stages
 
-    options = dict(smooth=smooth, prominence=prominence, min_fall=min_fall, log_time=log_time)
+    options: dict[str, Any] = dict(smooth=smooth, prominence=prominence, min_fall=min_fall)
+    options |= {"log_time": log_time}
     find_stages([1.0], **options)  # refuses bad options before anything is read or waited for
     read = partial(analyse, column=column, time=time, up=up, **options)
     try:

@@ -22,7 +22,7 @@ PAIR = re.compile(
     re.IGNORECASE,
 )
 COUNTER = re.compile(r"(?<![\w./-])[\[(]?[ ]*(\d+)[ ]*/[ ]*([1-9]\d*)(?![\w./-])")
-LAST_WORD = re.compile(r"([A-Za-z_]*)[ ]*([:=#]?)[ ]*$")
+LAST_WORD = re.compile(r"(?P<word>[A-Za-z_]*)[ ]*(?P<mark>[:=#]?)[ ]*$")
 
 
 class Pair(NamedTuple):
@@ -59,7 +59,8 @@ def split_of(line: str) -> str:
 def _without_counter(line):
     """A line without its first counter that has no name of its own, and that counter."""
     for match in COUNTER.finditer(line):
-        word, mark = LAST_WORD.search(line[: match.start()]).groups()
+        before = LAST_WORD.search(line[: match.start()])
+        word, mark = (before["word"], before["mark"]) if before else ("", "")
         count, total = float(match[1]), float(match[2])
         bare = not mark or match[0][0] == "["  # `Accuracy: 19/20` is a value, `Train: [6/9]` not
         if bare and time_rank(word) is None and count <= total:
