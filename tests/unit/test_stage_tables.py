@@ -36,7 +36,7 @@ def test_large_times_are_written_in_full():
 
 
 def test_one_of_a_kind_is_singular():
-    assert str(Stages((), (), spikes=(3.0,))).endswith("0 drops; 1 point left out as spikes")
+    assert str(Stages((), (), spikes=(3.0,))).endswith("0 drops; 1 point left out as a spike")
     both = "0 drops; smoothed over 1 point; 2 points left out as spikes"
     assert str(Stages((), (), 1.0, spikes=(3.0, 4.0))).endswith(both)
     assert str(Stages((fall(1, 2, "drop"),), (), 2.5)).endswith("1 drop; smoothed over 2.5 points")
@@ -56,3 +56,8 @@ def test_where_only_a_fall_of_more_than_everything_could_be_seen_none_can():
     ]
     many = Stages((), tuple(plateau(i, i + 1, 2.0) for i in range(9)))
     assert many.sentences()[1].endswith("plateaus 0 to 1, 1 to 2, 2 to 3, 3 to 4, 5 more")
+
+
+def test_large_noise_is_written_in_full():
+    said = [Stages((), (), noise=share).sentences()[0] for share in (0.00512, 0.112, 1.04)]
+    assert said == [f"0 drops; noise of {n} % of the level" for n in ("0.51", "11", "104")]

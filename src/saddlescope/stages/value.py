@@ -178,11 +178,13 @@ class Stages:
     def sentences(self) -> list[str]:
         """What is said below the table, one line each."""
         said = [number_of(self.n_drops, "drop")]
-        said += [f"noise of {100 * self.noise:.2g} % of the level"] if self.noise else []
+        noise = f"{100 * self.noise:.0f}" if self.noise > 0.1 else f"{100 * self.noise:.2g}"
+        said += [f"noise of {noise} % of the level"] if self.noise else []
         width = f"{self.smoothing:.3g}"
         said += [f"smoothed over {width} point{'s' * (width != '1')}"] if self.smoothing else []
-        spiked = number_of(len(self.spikes), "point")
-        said += [f"{spiked} left out as spikes"] if self.spikes else []
+        spikes = "a spike" if len(self.spikes) == 1 else "spikes"
+        left_out = f"{number_of(len(self.spikes), 'point')} left out as {spikes}"
+        said += [left_out] if self.spikes else []
         said += [self.note] if self.note else []
         return ["; ".join(said), *self._hidden()]
 
