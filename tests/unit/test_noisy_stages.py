@@ -8,7 +8,9 @@ from staircases import as_logged, even, staircase, wandering
 from saddlescope.stages import find_stages
 from saddlescope.stages.level import Level
 from saddlescope.stages.lines import Lines, line_through
-from saddlescope.stages.noise import Noise, is_noisy, quantum, unrounded, without_outliers
+from saddlescope.stages.noise import Noise, is_noisy
+from saddlescope.stages.rounding import quantum, unrounded
+from saddlescope.stages.spikes import without_outliers
 
 N = 4000
 X = np.arange(float(N))

@@ -152,8 +152,8 @@ class _Window:
 class _Places(NamedTuple):
     """What a window measures at each of its places.
 
-    `least` is the smallest fall that counts, `trend` the mean slope of the flanks: those of a shoulder fall; `left` and `right` are the variances of the two lines in the middle, for
-    points of variance one.
+    `least` is the smallest fall that counts, `trend` the mean slope of the flanks: those of a shoulder fall. `left` and
+    `right` are the variances of the two lines in the middle, for points of variance one.
     """
 
     start: np.ndarray

@@ -38,7 +38,7 @@ class Line(NamedTuple):
 
     def at(self, index) -> "Line":
         """Those at the given places, of many."""
-        return Line(*(values[index] for values in self[:4]), self.points)
+        return Line(self.centre[index], self.mean[index], self.slope[index], self.moment[index], self.points)
 
 
 def line_through(loss, clock) -> Line:
@@ -75,8 +75,8 @@ class Lines:
     def _shifted(self, values, k):
         return values[k : len(values) - self.cells + 1 + k]
 
-    def _summed(self, values):
-        return sum(self._shifted(values, k) for k in range(self.cells))
+    def _summed(self, values) -> np.ndarray:
+        return np.sum([self._shifted(values, k) for k in range(self.cells)], axis=0)
 
     def scatter(self, starts):
         """The variance of a point that the quarters of each line show, with about two degrees of freedom.

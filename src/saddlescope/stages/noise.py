@@ -1,4 +1,4 @@
-"""Noise of a curve: outliers, rounding, and the deviation that is left after smoothing.
+"""Noise of a curve: the deviation that is left after smoothing.
 
 The deviation is read off the rises. What noise lets fall by chance it lets rise as often; a loss that is learned falls.
 So drops, however many, do not count as noise, and noise that is correlated, as in a log that was smoothed, is measured
@@ -6,115 +6,19 @@ at each scale as what it is there.
 """
 
 import numpy as np
-from scipy.ndimage import find_objects, gaussian_filter1d, label, maximum, median_filter, minimum, uniform_filter1d
+from scipy.ndimage import gaussian_filter1d, uniform_filter1d
 from scipy.special import ndtri
 
 from saddlescope.stages.level import Level
 
-OUTLIER = 6.0  # deviations from the median of the neighbours
-TAIL = 3.0  # deviations: so far, points beside an outlier belong to it
-OFTEN = 0.2  # of the points: then they are no outliers
-SPIKE = 0.2  # of the level: an outlier where there is no noise
 RISES = 0.02  # of the steps go up, where there is noise
 TURNS = 4  # rises that turn round make noise; a test loss that rises once or twice is clean
 SEEN = 0.1  # of the steps go up, where the noise of a width is seen
 NEAR = 7  # blocks of noise that are taken together
 CLEAN = 1e-6  # of the level: noise below it is none
 NARROWEST, WIDER = 2.0, 1.5  # widths of smoothing, in points: the first, and the factor to the next
-RUNS = 20  # of equal values, at least, in a log that repeats them
 PLACES = 2048  # along a curve, at most, at which noise is known
-FEWEST, MANY = 6, 20  # changes of a rounded curve
-ROUNDED = 1e-9  # of the whole range: a finer step is that of floating point
 RESOLUTION = 1e-12  # of the curve's whole range: what is smaller is not seen
-
-
-# ---- Rounding and outliers ----
-
-
-def quantum(loss):
-    """The step that all values are multiples of, if they were rounded; else 0.
-
-    Few changes show it only if most of them are by one step.
-    """
-    moved = np.abs(np.diff(loss))
-    moved = moved[moved > 1e-300]
-    if not FEWEST <= len(moved) <= 0.9 * len(loss):
-        return 0.0
-    step = float(moved.min())
-    coarse = step > ROUNDED * np.ptp(loss)  # not the last bits of a float
-    if not coarse or (len(moved) < MANY and np.median(moved) > 1.5 * step):
-        return 0.0
-    whole = all(
-        np.all(np.abs(v / step - np.rint(v / step)) < 1e-3 * np.maximum(v / step, 1)) for v in (moved, np.abs(loss))
-    )
-    return step if whole else 0.0
-
-
-def unrounded(loss, step):
-    """A rounded curve from the middle of each run of equal values to the middle of the next, if that is one step away.
-
-    Over a larger change the two values stay where they are. Beyond the last middle the curve goes on as it did, by half
-    a run.
-    """
-    first = np.concatenate([[0], np.flatnonzero(np.diff(loss)) + 1])
-    if len(first) < 2:
-        return loss
-    last = np.concatenate([first[1:] - 1, [len(loss) - 1]])
-    middle, value = 0.5 * (first + last), loss[first]
-    half = 0.5 * np.clip(np.diff(value), -step, step)
-    sudden = np.flatnonzero(np.abs(np.diff(value)) > 1.5 * step)
-    places = np.concatenate([[-0.5], middle, last[sudden], first[sudden + 1], [len(loss) - 0.5]])
-    values = np.concatenate([[value[0] - half[0]], value, value[sudden], value[sudden + 1], [value[-1] + half[-1]]])
-    order = np.argsort(places, kind="stable")
-    return np.interp(np.arange(len(loss)), places[order], values[order])
-
-
-def logged_once(loss):
-    """The places of the points that are left if a log repeats each value; all places, if it does not.
-
-    It does if it has many runs of equal values, and nearly all of them are as long as most of them, or a multiple of it.
-    """
-    first = np.concatenate([[0], np.flatnonzero(loss[1:] != loss[:-1]) + 1])
-    lengths = np.diff([*first, len(loss)])
-    usual = int(np.median(lengths))
-    if len(first) < RUNS or usual < 2 or np.mean(lengths % usual == 0) < 0.9:
-        return np.arange(len(loss))
-    since = np.arange(len(loss)) - np.repeat(first, lengths)
-    return np.flatnonzero(since % usual == 0)
-
-
-def without_outliers(loss):
-    """The curve with a line over points far from the median of their neighbours; and which of them lay above."""
-    reach, none = min(25, len(loss) // 20), np.zeros(len(loss), bool)
-    if reach < 2:
-        return loss, none
-    middle = median_filter(loss, 2 * reach + 1, mode="nearest")
-    off, level = loss - middle, Level(middle)(middle)
-    # On a slow fall the median is the point itself; there, the steps show the noise.
-    step = np.abs(np.diff(loss, append=loss[-1]))
-    size = np.maximum(np.abs(off) / 0.6745, step / 0.954) / level
-    share = _along(np.median(_in_blocks(size, 200), axis=1), len(loss))
-    noise = np.where(share > CLEAN, share, SPIKE / OUTLIER) * level
-    far = _that_come_back(loss, np.abs(off) > TAIL * noise, np.abs(off) > OUTLIER * noise)
-    if not 0 < far.mean() < OFTEN:
-        return loss, none
-    places = np.arange(len(loss))
-    return np.interp(places, places[~far], loss[~far]), far & (off > 0)
-
-
-def _that_come_back(loss, off, far):
-    """Runs of points that are off, at least one of them far, where the loss then comes back to what it was.
-
-    The edge of a drop comes back from nothing: it lies nearer to one side than the two sides to each other.
-    """
-    runs, count = label(off)
-    where = np.arange(1, count + 1)
-    spans = np.array([(s[0].start, s[0].stop) for s in find_objects(runs)], int).reshape(-1, 2)
-    before, after = loss[np.maximum(spans[:, 0] - 1, 0)], loss[np.minimum(spans[:, 1], len(loss) - 1)]
-    top, bottom = maximum(loss, runs, where), minimum(loss, runs, where)
-    height = np.minimum(*(np.maximum(np.abs(top - side), np.abs(bottom - side)) for side in (before, after)))
-    good = (height > np.abs(before - after)) & np.isin(where, runs[far])
-    return np.concatenate([[False], good])[runs]
 
 
 # ---- Smoothing ----
@@ -158,7 +62,7 @@ def _rises(loss, width, level):
     """The same, and how often the curve rises there. A value that was logged again is no step."""
     smooth = blurred(loss, width)
     step = np.diff(smooth) / level(smooth[1:])
-    rows = _in_blocks(step, max(32, 8 * width))
+    rows = in_blocks(step, max(32, 8 * width))
     often = np.minimum(np.sum(rows > 0, axis=1) / np.maximum(np.sum(rows != 0, axis=1), 1), 0.5)
     noisy = often > RISES
     square = np.mean(np.maximum(rows, 0) ** 2, axis=1)
@@ -167,7 +71,7 @@ def _rises(loss, width, level):
     together = uniform_filter1d(weight * variance, NEAR, mode="constant")
     weights = uniform_filter1d(weight, NEAR, mode="constant")
     near = np.maximum(together, 0) / np.maximum(weights, 1e-6)
-    return (_along(values, min(len(loss), PLACES)) for values in (np.sqrt(near), _near_mean(often)))
+    return (along_points(values, min(len(loss), PLACES)) for values in (np.sqrt(near), _near_mean(often)))
 
 
 def _near_mean(values):
@@ -209,12 +113,12 @@ class Noise:
         while self.widths[-1] * WIDER <= len(loss) / 24:
             self.widths.append(self.widths[-1] * WIDER)
         share, often = _rises(loss, 0.0, level)  # between neighbours, where a slow fall hides least
-        s, self.table = share / np.sqrt(2), []
+        s, table = share / np.sqrt(2), []
         for width in self.widths:
             share, now = _rises(loss, width, level)
             s = _or_as_elsewhere(np.maximum(share * width**1.5 / 0.376, s), s, now, often)
-            self.table.append(s)
-        self.table = np.array(self.table)
+            table.append(s)
+        self.table = np.array(table)
 
     def of_means(self, length, at):
         """s, as seen by means over so many points, around these places. A Gaussian counts as 3.545 of its widths."""
@@ -242,13 +146,13 @@ def is_noisy(loss, level: Level) -> bool:
     return bool(np.sum(rises[:-1] & (np.diff(ends)[1:] < -least[1:])) >= TURNS)
 
 
-def _in_blocks(values, size):
+def in_blocks(values, size):
     """Rows of at least `size` values, as many as fit; the last few values may be left out."""
     rows = max(1, len(values) // int(size))
     return values[: len(values) // rows * rows].reshape(rows, -1)
 
 
-def _along(values, n):
+def along_points(values, n):
     """A value per block, as a line along n points."""
     each = n / len(values)
     return np.interp(np.arange(n), (np.arange(len(values)) + 0.5) * each - 0.5, values)

@@ -7,6 +7,7 @@ making another one larger. A heap holds the falls, and only those beside a peak 
 
 import heapq
 from bisect import bisect_left
+from itertools import pairwise
 
 import numpy as np
 
@@ -43,7 +44,7 @@ class _Falls:
 
     def _edges(self):
         ends = [0, *self.peaks, len(self.cuts.log_rate) - 1]
-        return zip(ends, ends[1:], strict=False)
+        return pairwise(ends)
 
     def counted(self):
         return [p for p in self.peaks if p not in self.small]
