@@ -1,6 +1,6 @@
 """How well stages are found: precision and recall of drops on made curves, beside two other methods.
 
-    python benchmarks/stages.py [--set first|second] [--write]
+    python benchmarks/stages.py [--set first|second] [--write] [--table]
 
 A drop is hit if one is found between a fortieth of the curve before its 10 % and after its 90 %.
 Drops that nobody can see (made_curves.py says which) count neither way. False drops are counted on
@@ -168,11 +168,26 @@ def timings() -> dict[int, float]:
     return found
 
 
+def _table(methods):
+    """Precision, recall and false drops per stageless curve, by noise and method."""
+    yield "| noise | drops | find_stages | derivative | PELT |"
+    yield "|---|---|---|---|---|"
+    for noise, row in methods["saddlescope"].items():
+        cells = (methods[m][noise] for m in ("saddlescope", "derivative", "PELT"))
+        text = [f"{c['precision']:.2f} / {c['recall']:.2f} / {c['false_per_stageless']:.1f}" for c in cells]
+        name = f"**{noise}**" if noise == "all" else noise
+        yield f"| {name} | {row['drops']} | {' | '.join(text)} |"
+
+
 def main():
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--set", choices=("first", "second"), action="append")
+    parser.add_argument("--table", action="store_true", help="print the stored numbers as docs/stages.md has them")
     parser.add_argument("--write", action="store_true", help=f"keep the numbers in {RESULT.name}")
     given = parser.parse_args()
+    if given.table:
+        print("\n".join(_table(json.loads(RESULT.read_text("utf-8"))["sets"]["second"]["methods"])))
+        return
     sets = {name: score(name) for name in given.set or ("first", "second")}
     for name, found in sets.items():
         for method, by in found["methods"].items():

@@ -185,7 +185,10 @@ def test_the_table_of_speed_is_the_stored_benchmark():
     assert between(RANDOM_FEATURES, "speed") == speed(), "run `python tests/test_docs.py`"
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/concepts.md", "docs/random_features.md", "docs/units.md"])
+EXAMPLES = ["README.md", *(f"docs/{name}.md" for name in ("stages", "concepts", "random_features", "units"))]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
 def test_example_prints_what_it_says(name):
     code, shown = re.search(r"```python\n(.*?)```\n+```text\n(.*?)```", (ROOT / name).read_text(), re.DOTALL).groups()
     printed = io.StringIO()

@@ -13,7 +13,7 @@ import numpy as np
 
 from saddlescope.results import Results, Run
 from saddlescope.stages import Stages
-from saddlescope.stages.value import aligned
+from saddlescope.stages.text_table import aligned
 
 Cell = str | int | float | None
 AGREES = ("published", "ours", "95 % for one seed", "verdict")

@@ -1,45 +1,14 @@
-"""Logs as their tools write them: every value is read, and what is unusual is said."""
+"""Logs as text, as their tools write them: every value is read, and what is unusual is said."""
 
-import gzip
-import io
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from made_logs import LOSS, PAIRS, STEPS, check, csv, json_lines, written
 
 from saddlescope.errors import InvalidInput
 from saddlescope.stages import read_curves
 from saddlescope.stages.logs import csv_cells, csv_pandas, read_log
-from saddlescope.stages.logs.choice import choose
-from saddlescope.stages.logs.log import Log, Series
-
-STEPS = np.arange(0, 300, 10)
-LOSS = np.round(1 / (1 + STEPS), 6)
-PAIRS = [*zip(STEPS.tolist(), LOSS.tolist(), strict=True)]
-
-
-def written(tmp_path, name, text):
-    path = tmp_path / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return path
-
-
-def check(curve, kind, name="loss", time_name="step"):
-    assert (curve.kind, curve.name, curve.time_name) == (kind, name, time_name)
-    np.testing.assert_array_equal(curve.time, STEPS)
-    np.testing.assert_array_equal(curve.loss, LOSS)
-
-
-def csv(head="step,loss", row="{},{}"):
-    return "\n".join([head, *(row.format(s, v) for s, v in PAIRS)]) + "\n"
-
-
-def json_lines(**more):
-    return [json.dumps({"step": s, "loss": v} | more) for s, v in PAIRS]
-
 
 # ---- CSV ----
 
@@ -221,163 +190,54 @@ def test_lines_that_scripts_print(tmp_path, name):
     assert read_log(written(tmp_path, "train.txt", text)).kind == "plain text"
 
 
+COUNTED = {
+    "bracket": ("[{0}/2400] loss={1:f} lr=0.1", "step"),
+    "after a word": ("2026-05-01 10:00:33,123 INFO [{0}/2400] loss={1:f}", "step"),
+    "bare": ("{0}/2400 - loss: {1:f}", "step"),
+    "spaces": ("loss: {1:f}  [ {0}/ 2400]", "step"),
+    "progress bar": (" 5%|x  | {0}/2400 [00:10<03:10, 9.97it/s, loss={1:f}]", "step"),
+    "epoch": ("Epoch {0}/2400 loss {1:f} accuracy: 19/20", "Epoch"),
+    "named": ("Iter [{0}/2400] loss {1:f}", "Iter"),
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_counters_are_steps_or_epochs(tmp_path, name):
+    line, time_name = COUNTED[name]
+    text = "\n".join(line.format(s, v) for s, v in PAIRS)
+    check(read_curves(written(tmp_path, "a.log", text)), "plain text", "loss", time_name)
+
+
+def test_what_a_counter_is_not(tmp_path):
+    text = "".join(f"1/2/2026 3/4.5 7/{s} Accuracy: 3/4 loss {v:f}\n" for s, v in PAIRS[:1])
+    assert set(read_log(written(tmp_path, "a.log", text)).series) == {"Accuracy", "loss"}
+
+
+INSIDE_EPOCHS = {
+    "every line": ("", "Epoch: {e} [{k}/640 (5%)] Loss: {v}\n", "Epoch", 1),
+    "a heading": ("Epoch {e}\n------\n", "loss: {v}  [{k}/640]\n", "Epoch", 1),
+    "no epochs": ("", "Train: [{k}/640] loss {v}\n", "epoch", 0),
+}
+
+
+@pytest.mark.parametrize("name", INSIDE_EPOCHS)
+def test_a_counter_that_starts_again_is_a_share_of_the_epoch(tmp_path, name):
+    heading, line, time_name, first = INSIDE_EPOCHS[name]
+    counts = range(64, 641, 64)
+    parts = []
+    for e in (1, 2, 3):
+        lines = [line.format(e=e, k=k, v=9 - e - k / 6400) for k in counts]
+        parts.append(heading.format(e=e) + "".join(lines))
+    text = "Test Error:\n Accuracy: 50.9%, Avg loss: 2.1\n".join(parts)
+    curve = read_curves(written(tmp_path, "a.log", text))
+    assert (len(curve.loss), curve.time_name) == (30, time_name)
+    np.testing.assert_allclose(curve.time, first + np.arange(1, 31) / 10)
+    assert curve.notes[-1].startswith(f"step starts again in each {time_name}: ")
+
+
 def test_ambiguous_text_is_refused(tmp_path):
     text = "".join(f"step {s} loss {v} loss {2 * v}\n" for s, v in PAIRS)
     with pytest.raises(InvalidInput, match=r"'loss' occurs twice in line 1 of .*not clear"):
         read_curves(written(tmp_path, "a.log", text))
     with pytest.raises(InvalidInput, match="no number with a name"):
         read_curves(written(tmp_path, "b.log", "nothing\nhere\n"))
-
-
-# ---- packed, piped, in a folder ----
-
-
-def packed(data):
-    return gzip.compress(data.encode() if isinstance(data, str) else data)
-
-
-def test_gzip_of_all_kinds(tmp_path):
-    file = io.BytesIO()
-    np.savez(file, step=STEPS, loss=LOSS)
-    check(read_curves(written(tmp_path, "a.csv.gz", packed(csv()))), "CSV")
-    text = "\n".join(json_lines())
-    check(read_curves(written(tmp_path, "a.jsonl.gz", packed(text))), "JSON lines")
-    check(read_curves(written(tmp_path, "a.npz.gz", packed(file.getvalue()))), "NPZ")
-    parts = packed(csv()[:100]) + packed(csv()[100:])
-    check(read_curves(written(tmp_path, "two.csv.gz", parts)), "CSV")
-    with pytest.raises(InvalidInput, match=r"^\S*b\.csv\.gz has 'x' where .*, in line 2"):
-        read_curves(written(tmp_path, "b.csv.gz", packed("loss\nx\n1\n")))
-    for data in (packed(csv())[:-20], packed(csv())[:40] + b"?" * 40):
-        with pytest.raises(InvalidInput, match=r"c\.csv\.gz (is damaged|ends too early)"):
-            read_curves(written(tmp_path, "c.csv.gz", data))
-
-
-@pytest.mark.parametrize("text", [csv(), "\n".join(json_lines()), packed(csv())])
-def test_standard_input(monkeypatch, text):
-    data = text if isinstance(text, bytes) else text.encode()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-    check(read_curves("-"), "JSON lines" if data[:1] == b"{" else "CSV")
-
-
-def test_errors_name_standard_input(monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"step,loss\n0,1\n1,oops\n")))
-    with pytest.raises(InvalidInput, match=r"^standard input has 'oops'"):
-        read_curves("-")
-    with pytest.raises(InvalidInput, match="standard input is empty"):
-        read_curves("-")
-
-
-INSIDE = ["metrics.csv", "train.jsonl.gz"]
-INSIDE += ["version_0/metrics.csv", "out/checkpoint-20/trainer_state.json"]
-
-
-@pytest.mark.parametrize("inside", INSIDE)
-def test_the_log_in_a_folder(tmp_path, inside):
-    history = json.dumps({"log_history": [json.loads(line) for line in json_lines()]})
-    texts = {".json": history, ".csv": csv(), ".gz": packed("\n".join(json_lines()))}
-    written(tmp_path, inside, texts[Path(inside).suffix])
-    written(tmp_path, "out/checkpoint-9/other.bin", b"\0")
-    curve = read_curves(tmp_path)
-    np.testing.assert_array_equal(curve.loss, LOSS)
-    assert curve.notes == (f"It was read from {inside}.",)
-
-
-def test_the_last_checkpoint_has_the_whole_history(tmp_path):
-    for n, step in ((9, 10), (30, 100), (4, 20)):
-        history = json.dumps({"log_history": [json.loads(line) for line in json_lines()[:n]]})
-        written(tmp_path, f"checkpoint-{step}/trainer_state.json", history)
-    check(read_curves(tmp_path), "Hugging Face trainer_state")
-
-
-def test_several_runs_are_named(tmp_path):
-    for i in range(3):
-        written(tmp_path, f"version_{i}/metrics.csv", csv())
-    with pytest.raises(InvalidInput, match=r"holds 3 runs: version_0/metrics\.csv, .* --compare"):
-        read_curves(tmp_path)
-    check(read_curves(tmp_path / "version_1"), "CSV")
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(InvalidInput, match="empty holds no curve"):
-        read_curves(tmp_path / "empty")
-
-
-# ---- the choice ----
-
-
-@pytest.mark.parametrize(
-    ("names", "chosen"),
-    [
-        ("val_loss,train_loss", "train_loss"),
-        ("test/loss,train/loss,train/acc", "train/loss"),
-        ("aux_loss,loss,lr", "loss"),
-        ("eval_loss,accuracy", "eval_loss"),
-        ("loss_scale,mse", "mse"),
-        ("trainLoss,validLoss", "trainLoss"),
-        ("Training loss,grad_norm", "Training loss"),
-        ("reward", "reward"),
-    ],
-)
-def test_the_choice_by_name(tmp_path, names, chosen):
-    row = ",".join(["{1}"] * len(names.split(",")))
-    curve = read_curves(written(tmp_path, "a.csv", csv(f"step,{names}", "{0}," + row)))
-    assert curve.name == chosen
-    assert set(curve.others) == set(names.split(",")) - {chosen}
-    assert bool(curve.notes) == (chosen == "eval_loss")
-
-
-def test_the_training_loss_with_the_most_points_is_taken(tmp_path):
-    text = csv("step,train_loss_epoch,train_loss_step", "{0},,{1}") + "300,0.5,\n"
-    check(read_curves(written(tmp_path, "a.csv", text)), "CSV", "train_loss_step")
-
-
-def test_the_runs_of_a_store_are_named(tmp_path):
-    """The name of a run says nothing about its series: `test-3` is not a test loss."""
-    names = [f"{run}/{metric}" for run in ("test-3", "b") for metric in ("loss", "val/loss")]
-    series = {name: Series(STEPS, LOSS) for name in names}
-    with pytest.raises(InvalidInput, match=r"'loss' of 2 runs, test-3/loss, b/loss: choose one"):
-        choose(Log("a store", series, runs=("test-3", "b")), None, "x.db")
-    other = {"test-3/loss": series["test-3/loss"], "b/val/loss": series["b/loss"]}
-    assert choose(Log("a store", other, runs=("test-3", "b")), None, "x.db")[0] == "test-3/loss"
-
-
-def test_no_loss_is_refused_with_the_names(tmp_path):
-    path = written(tmp_path, "a.csv", csv("step,acc,reward", "{0},{1},1"))
-    with pytest.raises(InvalidInput, match=r"No loss column .* has acc, reward: choose one"):
-        read_curves(path)
-
-
-def test_a_resumed_run_keeps_what_was_written_last(tmp_path):
-    steps = [0, 10, 20, 30, 15, 25, 35, 35]
-    text = "step,loss\n" + "".join(f"{s},{v}\n" for v, s in enumerate(steps))
-    curve = read_curves(written(tmp_path, "a.csv", text))
-    assert (curve.time.tolist(), curve.loss.tolist()) == ([0, 10, 15, 25, 35], [0, 1, 4, 5, 7])
-    assert "goes back 2 times" in curve.notes[0]
-    assert "Later values replace 3 earlier points" in curve.notes[0]
-
-
-def test_the_newest_first_is_turned_around(tmp_path):
-    text = csv().splitlines()
-    curve = read_curves(written(tmp_path, "a.csv", "\n".join([text[0], *text[:0:-1]])))
-    check(curve, "CSV")
-    assert "turned around" in curve.notes[0]
-
-
-def test_a_count_within_each_epoch_is_not_a_time(tmp_path):
-    text = "epoch,iter,loss\n" + "".join(f"{i // 50},{i % 50},{100 - i}\n" for i in range(100))
-    curve = read_curves(written(tmp_path, "a.csv", text))
-    assert (len(curve.loss), curve.time_name) == (100, "point")
-
-
-def test_points_without_the_time_asked_for_are_left_out(tmp_path):
-    curve = read_curves(written(tmp_path, "a.csv", "loss,minute\n9,\n8,1\n7,2\n"), time="minute")
-    assert (curve.time.tolist(), curve.loss.tolist(), curve.time_name) == ([1, 2], [8, 7], "minute")
-    assert curve.notes == ("Left out: 1 point without 'minute'.",)
-
-
-def test_a_rising_curve_is_flipped_and_said(tmp_path):
-    curve = read_curves(written(tmp_path, "a.csv", "accuracy\n0.1\n0.5\n0.75\n")).flipped()
-    assert (curve.loss.tolist(), curve.name) == ([0.9, 0.5, 0.25], "1 - accuracy")
-    assert "1 - accuracy" in curve.notes[0]
-    curve = read_curves(written(tmp_path, "b.csv", "accuracy\n10\n50\n")).flipped()
-    assert (curve.loss.tolist(), curve.name) == ([90, 50], "100 - accuracy")
-    curve = read_curves(written(tmp_path, "c.csv", "reward\n-3\n500\n")).flipped()
-    assert (curve.loss.tolist(), curve.name) == ([3, -500], "-reward")

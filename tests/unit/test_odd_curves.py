@@ -47,7 +47,7 @@ def test_a_curve_that_stops_being_finite_is_cut_there():
     loss[[0, 100]] = np.inf, np.nan
     found = find_stages(loss)
     assert found.n_drops == 2
-    assert found.note == "2 points that are not finite are left out; not finite from point 1200"
+    assert found.note == "2 points without a finite value: left out; not finite from point 1200"
 
 
 def test_few_values_with_many_spikes():

@@ -2,11 +2,8 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import threading
-import time
 
 import numpy as np
 import pytest
@@ -64,12 +61,68 @@ def test_options_reach_the_search(saddlescope):
         assert option[0].strip("-").replace("-", "_") in err
 
 
-def test_a_curve_that_rises(saddlescope):
+def test_a_curve_that_rises_has_its_levels_as_logged(saddlescope, monkeypatch):
+    """In the table, in JSON, in a comparison and in the figure; falls are positive."""
     found = json.loads(saddlescope("stages", "acc.csv", "--up", "--json")[1])
-    assert (found["n_drops"], found["curve"]) == (2, "1 - accuracy")
-    assert "1 - accuracy" in found["notes"][0]
+    assert (found["n_drops"], found["curve"]) == (2, "accuracy")
+    said = "Drops, falls and shares are those of 1 - accuracy; levels are those of accuracy."
+    assert found["notes"] == [said]
     levels = [row["level"] for row in found["stages"] if row["stage"] == "plateau"]
-    np.testing.assert_allclose(levels, [0.75, 0.5, 0.25], rtol=1e-2)
+    np.testing.assert_allclose(levels, [0.25, 0.5, 0.75], rtol=1e-2)
+    assert all(row["fall"] > 0 for row in found["stages"] if row["stage"] == "drop")
+    table = saddlescope("stages", "acc.csv", "--up")[1]
+    plateaus = [line.split() for line in table.splitlines() if line.startswith("plateau")]
+    assert [cells[4] for cells in plateaus] == ["0.25", "0.5", "0.75"]
+    both = saddlescope("stages", "--compare", "acc.csv", "acc.csv", "--up")[1]
+    assert both.splitlines()[-1].endswith("0.25 0.5 0.75")
+    drawn = []
+    monkeypatch.setattr("saddlescope.figures.curve.draw_curve", lambda *given: drawn.append(given))
+    saddlescope("stages", "acc.csv", "--up", "--figure", "f.png")
+    _, stages, loss, *_, name, _, _, turned = drawn[0]
+    assert (name, turned) == ("accuracy", "1 - accuracy")
+    np.testing.assert_allclose([p.level for p in stages.plateaus], [0.25, 0.5, 0.75], rtol=1e-2)
+    np.testing.assert_allclose(loss, 1 - LOSS / 4, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "options", "hint"),
+    [
+        ("loss", LOSS, [], ""),
+        ("loss", 4 - LOSS, [], "loss ends higher than it begins: add --up if higher is better."),
+        ("val_acc", LOSS, [], "val_acc sounds like a curve that should rise: add --up"),
+        ("evalF1", 4 - LOSS, [], "evalF1 sounds like a curve that should rise: add --up"),
+        ("rouge2", 4 - LOSS, [], "rouge2 sounds like a curve that should rise: add --up"),
+        ("score_loss", LOSS, [], ""),
+        ("loss", LOSS, ["--up"], "loss ends lower than it begins: leave out --up"),
+        ("reward", 4 - LOSS, ["--up"], ""),
+        ("loss", LOSS, ["--smooth", "2"], "With --smooth, noise is not looked for"),
+        ("loss", LOSS, ["--smooth", "0"], "With --smooth, noise is not looked for"),
+        ("loss", LOSS[::50], [], "Only 12 points: noise is not looked for below 16 points"),
+        ("loss", LOSS[::37], [], ""),
+    ],
+)
+def test_hints(saddlescope, tmp_path, name, values, options, hint):
+    written(tmp_path / "c.csv", values, name, STEPS[: len(values)])
+    out = saddlescope("stages", "c.csv", "--column", name, "--json", *options)[1]
+    notes = [note for note in json.loads(out)["notes"] if not note.startswith("Drops, falls")]
+    assert notes[0].startswith(hint) if hint else not notes
+
+
+@pytest.mark.parametrize("wrong", ["los", "LOSS", "loss_train"])
+def test_a_near_name_is_suggested(saddlescope, wrong):
+    for option in ("--column", "--time"):
+        status, out, err = saddlescope("stages", "a.csv", option, wrong)
+        assert (status, out) == (2, "")
+        hint = "It has step, loss. Did you mean 'loss'?"
+        assert err == f"saddlescope: a.csv has no column {wrong!r}. {hint}\n"
+
+
+def test_json_has_what_is_said_below_the_table(saddlescope, tmp_path):
+    noise = np.random.default_rng(0).normal(size=600)
+    written(tmp_path / "n.csv", LOSS * (1 + 0.1 * noise).clip(0.1))
+    found = json.loads(saddlescope("stages", "n.csv", "--json")[1])
+    assert found["noise"] == pytest.approx(0.1, rel=0.3)
+    assert saddlescope("stages", "n.csv")[1].endswith("\n".join(found["said"]) + "\n")
 
 
 def test_comparison(saddlescope, tmp_path):
@@ -102,49 +155,6 @@ def test_what_cannot_be_done(saddlescope, words, sentence):
     assert (status, out) == (2, "")
     assert sentence in err
     assert err.count("\n") == 1
-
-
-def shell(*words, **options):
-    return subprocess.Popen(
-        [sys.executable, "-m", "saddlescope", "stages", *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        **options,
-    )
-
-
-def test_standard_input(tmp_path):
-    child = shell("-", "--json", stdin=subprocess.PIPE)
-    out, err = child.communicate((tmp_path / "a.csv").read_text(), timeout=60)
-    assert (child.returncode, err) == (0, "")
-    assert (json.loads(out)["log"], json.loads(out)["n_drops"]) == ("standard input", 2)
-
-
-@pytest.mark.usefixtures("hears_ctrl_c")
-def test_it_follows_a_growing_log_and_prints_only_what_is_new(tmp_path):
-    path = written(tmp_path / "grows.csv", LOSS[:300], steps=STEPS[:300])
-    child = shell(path, "--follow")
-    watchdog = threading.Timer(60, child.kill)  # `readline` waits for ever
-    watchdog.start()
-    try:
-        first = [child.stdout.readline() for _ in range(6)]
-        assert "1 drop" in "".join(first)
-        more = zip(STEPS[300:], LOSS[300:], strict=True)
-        with path.open("a") as file:
-            file.write("".join(f"{s},{v:.6f}\n" for s, v in more))
-        news = [child.stdout.readline() for _ in range(3)]
-        assert news[0] == "step 599: 2 drops\n"
-        assert news[1].startswith("  drop 3")
-        assert news[2].startswith("  plateau 4")
-        time.sleep(0.1)
-        child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=30)
-    finally:
-        watchdog.cancel()
-        child.kill()
-    assert (child.returncode, out) == (130, "")
-    assert err.startswith("saddlescope: stopped")
 
 
 def test_2000_rows_need_little_and_no_jax(tmp_path):

@@ -2,13 +2,14 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from saddlescope.cli.app import app
+from saddlescope.cli.app import app, fail
 from saddlescope.errors import require
 
+STOPPED = 130  # the status after Ctrl-C
 SUFFIXES = (".png", ".pdf", ".svg")
 
 
@@ -18,11 +19,13 @@ Column = Annotated[str | None, typer.Option(help="Which column; `loss[3]` takes 
 Time = Annotated[str | None, typer.Option(help="Which column is the time.")]
 LogTime = Annotated[bool, typer.Option("--log-time", help="Measure rates per unit of log time.")]
 Up = Annotated[bool, typer.Option("--up", help="The curve rises, as an accuracy does.")]
-Smooth = Annotated[float | None, typer.Option(help="Smoothing width in points.")]
+SMOOTH = "Smoothing width in points. Noise is then not looked for."
+Smooth = Annotated[float | None, typer.Option(help=SMOOTH)]
 Prominence = Annotated[float, typer.Option(help="Factor by which a drop's rate stands out.")]
 MinFall = Annotated[float, typer.Option(help="Least fall of a drop, as a share of its level.")]
 Compare = Annotated[bool, typer.Option("--compare", help="Several logs, in one table and figure.")]
-Follow = Annotated[bool, typer.Option("--follow", help="Read a growing log until Ctrl-C.")]
+FOLLOW = "Read a growing log until Ctrl-C. Wait for one that is not there yet."
+Follow = Annotated[bool, typer.Option("--follow", help=FOLLOW)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Figure = Annotated[Path | None, typer.Option(help="Draw into this .png, .pdf or .svg file.")]
 
@@ -63,17 +66,24 @@ def stages(
       saddlescope stages saddlescope-results/simplicity.fig1b --column "loss[3]"
     """
     _check(logs, compare, follow, figure)
+    from saddlescope.cli.stages_follow import follow_log
     from saddlescope.cli.stages_output import analyse, draw, show
-    from saddlescope.cli.stages_output import follow as keep_following
+    from saddlescope.stages import find_stages
 
-    options = dict(smooth=smooth, prominence=prominence, min_fall=min_fall, log_time=log_time)
+    options: dict[str, Any] = dict(smooth=smooth, prominence=prominence, min_fall=min_fall)
+    options |= {"log_time": log_time}
+    find_stages([1.0], **options)  # refuses bad options before anything is read or waited for
     read = partial(analyse, column=column, time=time, up=up, **options)
-    if follow:
-        keep_following(logs[0], read, as_json, figure)
-    found = [read(log) for log in logs]
-    show(found, compare, as_json)
-    if figure:
-        draw(found, figure, quiet=as_json)
+    try:
+        if follow:
+            follow_log(logs[0], read, as_json, figure)
+        found = [read(log) for log in logs]
+        show(found, compare, as_json)
+        if figure:
+            draw(found, figure, quiet=as_json)
+    except KeyboardInterrupt:
+        said = f"stopped following {logs[0]}." if follow else "stopped before the end."
+        fail(said, STOPPED)
 
 
 def _check(logs, compare, follow, figure):

@@ -1,20 +1,16 @@
-"""What `saddlescope stages` prints, draws and watches."""
+"""What `saddlescope stages` prints and draws."""
 
 import json
 import math
-import time as clock
-from dataclasses import dataclass
-from itertools import takewhile
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NoReturn
+from typing import Any
 
-from saddlescope.errors import InvalidInput, number_of
+from saddlescope.cli.stages_hints import hints
+from saddlescope.errors import number_of
 from saddlescope.stages import Curve, Stages, find_stages, read_curves
 from saddlescope.stages.logs.choice import listed
-from saddlescope.stages.value import aligned
-
-EVERY = 2.0  # seconds between two looks at a growing log
-PATIENCE = 5  # looks at a log that cannot be read, as while it is written
+from saddlescope.stages.text_table import aligned, shown_time, stage_lines
 
 
 @dataclass(frozen=True)
@@ -24,36 +20,52 @@ class Found:
     **Arguments:**
 
     - `log`: What the user gave.
-    - `curve`: The curve that was read.
-    - `stages`: Its plateaus and drops.
+    - `curve`: The curve that was read, as it was logged.
+    - `stages`: Its plateaus and drops; of a curve that rises, those of it turned upside down.
     - `log_time`: Whether they were found in log time.
+    - `up`: Whether the curve rises.
     """
 
     log: str
     curve: Curve
     stages: Stages
     log_time: bool = False
+    up: bool = False
+
+    def as_logged(self, level: float) -> float:
+        """A level of the stages as the log has it."""
+        return self.curve.whole - level if self.up else level
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The stages, with levels as they were logged."""
+        return [row | {"level": self.as_logged(row["level"])} for row in self.stages.rows()]
+
+    def stages_to_draw(self) -> Stages:
+        """The stages, with plateaus at the levels of the curve."""
+        levels = (replace(p, level=self.as_logged(p.level)) for p in self.stages.plateaus)
+        return replace(self.stages, plateaus=tuple(levels))
 
 
 def analyse(log, column=None, time=None, up=False, log_time=False, **options) -> Found:
     """Read a log and find the stages of its curve."""
     curve = read_curves(log, column, time)
-    curve = curve.flipped() if up else curve
     curve = curve.from_one() if log_time else curve
-    stages = find_stages(curve.loss, curve.time, log_time=log_time, **options)
-    return Found(log, curve, stages, log_time)
+    falling = curve.flipped() if up else curve
+    stages = find_stages(falling.loss, falling.time, log_time=log_time, **options)
+    notes = (*falling.notes, *hints(curve, up, options.get("smooth")))
+    return Found(log, replace(curve, notes=notes), stages, log_time, up)
 
 
-def show(found: list[Found], compare: bool, as_json: bool) -> None:
+def show(found: list[Found], compare: bool, in_json: bool) -> None:
     """Print one log with its table, or several in one table."""
-    if as_json:
-        values = [_as_json(f) for f in found]
+    if in_json:
+        values = [as_json(f) for f in found]
         print(json.dumps(values if compare else values[0], indent=1, ensure_ascii=False))
         return
     for f in found:
         print(_about(f), *f.curve.notes, sep="\n")
         if not compare:
-            print(f.stages)
+            print(*stage_lines(f.rows()), *f.stages.sentences(), sep="\n")
     if compare:
         print(_comparison(found))
 
@@ -64,68 +76,13 @@ def draw(found: list[Found], path: Path, quiet: bool = False) -> None:
 
     if len(found) == 1:
         f, c = found[0], found[0].curve
-        draw_curve(path, f.stages, c.loss, c.time, c.name, f.log_time, c.time_name)
+        axes = (c.name, f.log_time, c.time_name, c.flipped().name if f.up else "")
+        draw_curve(path, f.stages_to_draw(), c.loss, c.time, *axes)
     else:
-        draw_curves(path, [(f.log, f.curve, f.stages) for f in found], found[0].log_time)
+        curves = [(_shown(f.log), f.curve, f.stages) for f in found]
+        draw_curves(path, curves, found[0].log_time, found[0].up)
     if not quiet:
         print(f"figure: {path}")
-
-
-def follow(log, read, as_json=False, figure=None) -> NoReturn:
-    """Read a growing log until Ctrl-C, and print the stages that are new."""
-    state = _state(log)  # before it is read: what is added meanwhile is then seen
-    before = read(log)
-    show([before], False, as_json)
-    while True:
-        if figure:
-            draw([before], figure, quiet=True)
-        state, found = _next_change(log, read, state, before)
-        print(json.dumps(_as_json(found)) if as_json else _news(before, found))
-        before = found
-
-
-def _next_change(log, read, state, before):
-    """Wait for other stages than those before. A log may be unreadable while it is written."""
-    failures = 0
-    while True:
-        clock.sleep(EVERY)
-        last, state = state, _state(log)
-        if state == last and state is not None and not failures:
-            continue
-        try:
-            found, failures = read(log), 0
-        except (InvalidInput, OSError):
-            failures += 1
-            if failures >= PATIENCE:
-                raise
-            continue
-        if _kinds(found) != _kinds(before):
-            return state, found
-
-
-def _state(log):
-    """Size and time of a file; None for a folder, which is always read again."""
-    path = Path(log)
-    if not path.is_file():
-        return None
-    facts = path.stat()
-    return facts.st_size, facts.st_mtime_ns
-
-
-def _kinds(found):
-    return [row["stage"] for row in found.stages.rows()]
-
-
-def _news(before, found):
-    """The stages from the first that differs, one line each, and how far the log is."""
-    old, new = _kinds(before), _kinds(found)
-    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
-    curve = found.curve
-    lines = [f"{curve.time_name} {curve.time[-1]:.7g}: {number_of(found.stages.n_drops, 'drop')}"]
-    for row in found.stages.rows()[same:]:
-        when = f"{row['start']:.5g} to {row['end']:.5g}"
-        lines.append(f"  {row['stage']} {when}, level {row['level']:.5g}")
-    return "\n".join(lines)
 
 
 # ---- words ----
@@ -152,22 +109,23 @@ def _comparison(found):
             _shown(f.log),
             f.curve.name,
             str(f.stages.n_drops),
-            " ".join(f"{d.at:.5g}" for d in f.stages.drops),
-            " ".join(f"{p.level:.5g}" for p in f.stages.plateaus),
+            " ".join(shown_time(d.at) for d in f.stages.drops),
+            " ".join(f"{f.as_logged(p.level):.5g}" for p in f.stages.plateaus),
         )
         for f in found
     ]
     return "\n".join(aligned([head, *rows]))
 
 
-def _as_json(found):
+def as_json(found: Found) -> dict[str, Any]:
     """Everything that is printed, as values; numbers that are not finite are null."""
     curve, stages = found.curve, found.stages
     rows = [
         {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}
-        for row in stages.rows()
+        for row in found.rows()
     ]
     about = {"log": _shown(found.log), "kind": curve.kind, "curve": curve.name}
     about |= {"time": curve.time_name, "points": len(curve.loss)}
-    about |= {"others": list(curve.others), "notes": list(curve.notes), "note": stages.note}
+    about |= {"others": list(curve.others), "notes": list(curve.notes)}
+    about |= {"said": stages.sentences(), "noise": stages.noise, "spikes": list(stages.spikes)}
     return about | {"n_drops": stages.n_drops, "stages": rows}

@@ -8,7 +8,7 @@ import numpy as np
 from saddlescope.errors import number_of, require
 from saddlescope.stages.logs import read_log
 from saddlescope.stages.logs.choice import choose
-from saddlescope.stages.logs.clock import at_rows
+from saddlescope.stages.logs.clock import at_rows, counts_steps, repeats
 from saddlescope.stages.logs.log import Log, Series
 from saddlescope.stages.logs.plain_file import STDIN
 
@@ -38,14 +38,18 @@ class Curve:
     others: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def flipped(self) -> "Curve":
-        """A curve that falls where this one rises, such as an accuracy."""
+    @property
+    def whole(self) -> int:
+        """The most that a share can be: 1, or 100 in percent; 0 for a curve that is no share."""
         finite = self.loss[np.isfinite(self.loss)]
         low, high = float(finite.min()), float(finite.max())
-        whole = 1 if low >= 0 and high <= 1 else 100 if low >= 0 and high <= 100 else 0
-        name = f"{whole} - {self.name}" if whole else f"-{self.name}"
-        said = f"The curve goes up: what is analysed, with its levels, is {name}."
-        return replace(self, loss=whole - self.loss, name=name, notes=(*self.notes, said))
+        return 1 if low >= 0 and high <= 1 else 100 if low >= 0 and high <= 100 else 0
+
+    def flipped(self) -> "Curve":
+        """A curve that falls where this one rises, such as an accuracy: 1 - x, 100 - x or -x."""
+        name = f"{self.whole} - {self.name}" if self.whole else f"-{self.name}"
+        said = f"Drops, falls and shares are those of {name}; levels are those of {self.name}."
+        return replace(self, loss=self.whole - self.loss, name=name, notes=(*self.notes, said))
 
     def from_one(self) -> "Curve":
         """The curve with a step 0 shifted to 1, and all others with it, as log time needs it."""
@@ -91,7 +95,7 @@ def _over(log: Log, name, time, path) -> tuple[Series, tuple[str, ...]]:
     """The series over the time that was asked for, and how many of its points have none."""
     series = log.series[name]
     if time is None or time == series.time_name:
-        return series, ()
+        return series, (series.note,) if series.note else ()
     clock = log.series[choose(log, time, path)[0]]
     values, there = _aligned(series, clock, f"{time!r} and {name!r} of {path}")
     there &= np.isfinite(values)
@@ -118,6 +122,9 @@ def _last_written(series: Series) -> tuple[Series, tuple[str, ...]]:
     time, values, name = series.time, series.values, series.time_name
     if time is None or np.all(np.diff(time) > 0):
         return series, ()
+    if repeats(time) and not counts_steps(name):
+        said = f"{name} is the same for many points: they are spread evenly over each {name}."
+        return replace(series, time=_spread(time)), (said,)
     if np.all(np.diff(time) < 0):
         said = f"The newest {name} comes first: the curve was turned around."
         return replace(series, time=time[::-1], values=values[::-1]), (said,)
@@ -127,3 +134,12 @@ def _last_written(series: Series) -> tuple[Series, tuple[str, ...]]:
     lost = number_of(int((~kept).sum()), "earlier point")
     said = f"The {name} repeats or goes back {back}, as after a resume."
     return Series(time[kept], values[kept], name), (f"{said} Later values replace {lost}.",)
+
+
+def _spread(time):
+    """Equal times spread evenly up to the next; the last ones as far as the others on average."""
+    values, first, counts = np.unique(time, return_index=True, return_counts=True)
+    gaps = np.diff(values)
+    gaps = np.append(gaps, np.median(gaps) if gaps.size else 1.0)
+    place = np.arange(len(time)) - np.repeat(first, counts)
+    return time + np.repeat(gaps / counts, counts) * place

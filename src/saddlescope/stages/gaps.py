@@ -1,22 +1,29 @@
 """Drops of a noisy curve: gaps between the trends on two sides.
 
-A window has two flanks of L points and 2 w + 1 points between them. A line through each flank, drawn
-to the middle, gives two values; the drop is their gap. On a straight fall the lines meet, so that a
-slow fall has no gap, however far it goes. A gap counts if it is large against its own deviation,
-against the level and against rounding, and if the curve falls faster between the flanks than in
-them by a factor of `prominence`. The narrowest windows go first; later ones may not touch a drop
-that is known. (Narrowest over threshold: Baranowski, Chen and Fryzlewicz, 2019.)
+A window has two flanks of L points and some points between them. A line through each flank, drawn to the middle, gives
+two values; the drop is their gap. On a straight fall the lines meet, so that a slow fall has no gap, however far it
+goes, and neither has a fall in a time without points. A gap counts if it is large against its own deviation, against
+the level and against rounding, and if the curve falls faster between the flanks than in them by a factor of
+`prominence`. The narrowest windows go first; later ones may not touch a drop that is known. (Narrowest over threshold:
+Baranowski, Chen and Fryzlewicz, 2019.)
 """
 
+from bisect import bisect, insort
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 
+from saddlescope.stages.level import Level
+from saddlescope.stages.lines import CELLS, Lines
+from saddlescope.stages.views import OfLogLoss, OfLoss
+
 SHORTEST, LONGER = 6, 1.4  # points of a flank: the least, and the factor to the next
-BETWEEN = (0, 1 / 8, 1 / 4, 1 / 2, 1)  # w as a share of L
+FINEST = 20_000  # flanks that a curve is divided into, at most
+BETWEEN = (0, 1 / 4, 1 / 2, 1, 2)  # points between the flanks, as a share of L
 SURE = 1.35  # × √(2 log n): the deviations that chance does not reach in n points
 PRIOR = 2.0  # degrees of freedom that the noise of the whole curve counts for, beside the four of the flanks
-QUANTA = 2.5  # of rounding, at least
 LISTED = 2.0  # the factor by which a shoulder stands out
 
 
@@ -26,61 +33,36 @@ class Gap:
 
     **Arguments:**
 
-    - `at`: its middle.
-    - `half`: half of its width, w.
+    - `first`, `last`: the points that it lies between, or on.
     - `flank`: the points of each flank, L.
     - `deviations`: how far the lines lie apart, over the deviation of that.
     """
 
-    at: int
-    half: int
+    first: int
+    last: int
     flank: int
     deviations: float
 
     @property
-    def first(self) -> int:
-        return self.at - self.half
-
-    @property
-    def last(self) -> int:
-        return self.at + self.half
+    def at(self) -> int:
+        """Its middle."""
+        return (self.first + self.last) // 2
 
 
-class Flanks:
-    """Lines through every stretch of a curve, by sums.
+class Known:
+    """Gaps that touch no other, in the order of time."""
 
-    **Arguments:**
+    def __init__(self):
+        self.gaps: list[Gap] = []
 
-    - `loss`: the curve.
-    """
+    def add(self, gap):
+        insort(self.gaps, gap, key=attrgetter("first"))
 
-    def __init__(self, loss):
-        self.loss = loss
-        self.base = loss[-1]  # sums of small numbers lose less
-        self.range = np.ptp(loss) if loss.min() < 0 else None
-        self.sums = np.concatenate([[0.0], np.cumsum(loss - self.base)])
-        self.moments = np.concatenate([[0.0], np.cumsum(np.arange(len(loss)) * (loss - self.base))])
-
-    def level(self, mean):
-        """What a share is a share of: the mean; the range of the curve, where a loss can be negative."""
-        return np.abs(mean) + 1e-300 if self.range is None else np.full_like(mean, self.range)
-
-    def line(self, start, length, at):
-        """Of the line through these points: its value at `at`, its slope and its mean."""
-        total = self.sums[start + length] - self.sums[start]
-        centre, mean = start + (length - 1) / 2, total / length
-        slope = (self.moments[start + length] - self.moments[start] - centre * total) / _moment(length)
-        return mean + self.base + slope * (at - centre), slope, mean + self.base
-
-    def misfit(self, start, length):
-        """Twice the variance per point that the means of a line's quarters show, with two degrees of freedom."""
-        _, slope, mean = self.line(start, length, start)
-        quarter, found = length // 4, 0.0
-        for j in range(4):
-            first = start + j * quarter + (length - 4 * quarter) // 2
-            seen = self.base + (self.sums[first + quarter] - self.sums[first]) / quarter
-            found = found + quarter * (seen - mean - slope * (first + quarter / 2 - start - length / 2)) ** 2
-        return found
+    def touches(self, first, last):
+        """Whether each stretch from one point to another touches one of them."""
+        starts = np.array([gap.first for gap in self.gaps])
+        ends = np.array([-1, *(gap.last for gap in self.gaps)])
+        return ends[np.searchsorted(starts, last, side="right")] >= first
 
 
 def least_deviations(n) -> float:
@@ -88,103 +70,137 @@ def least_deviations(n) -> float:
     return float(SURE * np.sqrt(2 * np.log(n)))
 
 
-def find_gaps(flanks: Flanks, noise, grain, min_fall, prominence) -> tuple[list[Gap], list[Gap]]:
-    """Drops, and shoulders that stand out less, in the order of time. `grain` is the step of rounding."""
-    n, found, weaker = len(flanks.loss), [], []
-    least = least_deviations(n)
-    for length, half in _windows(n):
-        at = np.arange(length + half, n - length - half - 1, max(1, (length + half) // 10))
-        for gap in found:
-            at = at[(at + half + length < gap.first) | (at - half - length > gap.last)]
-        if not len(at):
-            continue
-        fall, deviation, ratio, level = _measured(flanks, noise, at, length, half, grain)
-        good = (fall > least * deviation) & (fall > np.maximum(min_fall * level, QUANTA * grain)) & (ratio > LISTED)
-        if not good.any():
-            continue
-        at, fall, ratio = at[good], fall[good], ratio[good]
-        deviations = fall / _with_misfit(flanks, at, length, half, deviation[good])
-        for sharp, into in ((ratio > prominence, found), (ratio <= prominence, weaker)):
-            left = sharp & (deviations > least)
-            while left.any():
-                i = int(np.argmax(np.where(left, deviations, -np.inf)))
-                into.append(Gap(int(at[i]), half, length, float(deviations[i])))
-                left &= np.abs(at - at[i]) > length + 2 * half
-    return sorted(found, key=_when), sorted(_apart(weaker, found), key=_when)
+def find_gaps(loss, clock, level: Level, noise, grain, min_fall, prominence) -> tuple[list[Gap], list[Gap]]:
+    """Drops, and shoulders that stand out less, in the order of time: those of the loss and of its logarithm.
 
-
-def _when(gap):
-    return gap.at
-
-
-def _apart(weaker, found):
-    """Those, the narrowest first, that touch no other."""
-    kept = []
-    for gap in weaker:
-        if all(gap.last + gap.flank < g.first or gap.first - gap.flank > g.last for g in (*found, *kept)):
-            kept.append(gap)
-    return kept
-
-
-def edge_fall(flanks: Flanks, noise, room, min_fall, prominence, sign=1) -> int | None:
-    """How many of the first `room` points fall before the curve becomes flat; None where it is flat at once.
-
-    With a `sign` of −1 the curve is read from its end: how many of the last points it falls in,
-    without a plateau after them.
+    `grain` is the step of rounding.
     """
-    loss, least = flanks.loss, least_deviations(len(flanks.loss))
-    for length, half in _windows(room):
-        few = max(3, length // 4)
-        if few + half + length > room:
-            continue
-        line, slope, after = flanks.line(few + half, length, (few - 1) / 2)
-        first = float(np.mean(loss[:few]))
-        share = float(noise.of_means(few, few // 2))
-        of_line = _variance_of_line(length, half + few / 2 + length / 2)
-        deviation = share * np.sqrt(first**2 / few + after**2 * of_line) + 1e-300
-        fall = sign * (first - line)
-        fast = fall / (half + few / 2) > (prominence - 1) * abs(slope)
-        if fall > max(least * deviation, min_fall * max(abs(first), abs(after))) and fast:
-            return few + half
-    return None
+    drops, weaker = Known(), []
+    views = OfLoss(loss, level, min_fall, grain), OfLogLoss(loss, level, min_fall, grain)
+    lines = [_LinesByLength(view.values, clock) for view in views]
+    for length, between in windows(len(loss)):
+        for view, of in zip(views, lines, strict=True):
+            window = _Window(of[length], between)
+            starts = window.starts[~drops.touches(*window.reach(window.starts))]
+            places = _large(window, _measured(window, starts, clock, view, noise), len(loss))
+            for gap in _surest(window, places.where(places.ratio > prominence)):
+                drops.add(gap)
+            weaker += _surest(window, places.where((places.ratio <= prominence) & (places.trend < 0)))
+    return drops.gaps, _apart(weaker, drops)
 
 
-def _windows(n):
-    """(L, w), the narrowest first."""
-    lengths = [SHORTEST]
+def _large(window, places, n):
+    """Those that are large enough, against the noise of the curve and that of their own flanks."""
+    least = least_deviations(n)
+    large = (places.fall > least * places.deviation) & (places.fall > places.least) & (places.ratio > LISTED)
+    places = _with_scatter(window, places.where(large))
+    return places.where(places.fall > least * places.deviation)
+
+
+class _LinesByLength(dict):
+    """The lines through a curve, by the length of a flank."""
+
+    def __init__(self, values, clock):
+        super().__init__()
+        self.values_and_clock = values, clock
+
+    def __missing__(self, length):
+        self[length] = Lines(*self.values_and_clock, length)
+        return self[length]
+
+
+def _apart(weaker, drops: Known) -> list[Gap]:
+    """Those, the narrowest first, that touch no drop and no other."""
+    kept = Known()
+    for gap in weaker:
+        reach = np.array([gap.first - gap.flank]), np.array([gap.last + gap.flank])
+        if not drops.touches(*reach)[0] and not kept.touches(*reach)[0]:
+            kept.add(gap)
+    return kept.gaps
+
+
+def windows(n) -> list[tuple[int, int]]:
+    """Lengths of a flank and of what lies between two, the narrowest first; they fit into n points."""
+    lengths = [max(SHORTEST, n // FINEST)]
     while lengths[-1] * LONGER <= n / 3:
         lengths.append(max(lengths[-1] + 1, int(lengths[-1] * LONGER)))
-    pairs = {(length, int(length * share)) for length in lengths for share in BETWEEN}
-    return sorted((p for p in pairs if 2 * sum(p) < n), key=lambda p: (sum(p), p))
+    pairs = {(length, max(1, round(length * share))) for length in lengths for share in BETWEEN}
+    return sorted((p for p in pairs if 2 * p[0] + p[1] < n), key=lambda p: (2 * p[0] + p[1], p))
 
 
-def _measured(flanks, noise, at, length, half, grain):
-    """The gap at each place, its deviation, its ratio of rates, and the level before it."""
-    left, slope_left, before = flanks.line(at - half - length, length, at)
-    right, slope_right, after = flanks.line(at + half + 1, length, at)
-    before, after = flanks.level(before), flanks.level(after)
-    mid = half + length // 2
-    share = np.maximum(noise.of_means(length, at - mid), noise.of_means(length, at + mid))
-    fall = left - right
-    variance = _variance_of_line(length, half + (length + 1) / 2) * (share**2 * (before**2 + after**2) + grain**2 / 6)
-    inside = fall / (2 * half + 1) - 0.5 * (slope_left + slope_right)
-    ratio = inside / np.maximum(np.maximum(np.abs(slope_left), np.abs(slope_right)), 1e-300)
-    return fall, np.sqrt(variance) + 1e-300, ratio, before
+class _Window:
+    """Two flanks and what lies between them, to be moved along the curve."""
+
+    def __init__(self, lines: Lines, between):
+        self.lines, self.flank = lines, lines.length
+        between = round(between / lines.cell)  # cells
+        self.shift = lines.cells + between  # from flank to flank
+        places = np.arange(max(0, len(lines.time) - lines.cells - self.shift + 1))
+        self.starts = places[:: max(1, (lines.cells + between // 2) // CELLS)]
+
+    def between(self, starts):
+        """The first and the last point between the flanks; of none, the two that meet."""
+        first = starts * self.lines.cell + self.flank
+        return first, np.maximum((starts + self.shift) * self.lines.cell - 1, first)
+
+    def reach(self, starts):
+        """The first and the last point of the whole window."""
+        first, last = self.between(starts)
+        return first - self.flank, last + self.flank
 
 
-def _variance_of_line(length, way):
-    """The variance of a line's value so far from its centre, for points of variance one: that of its mean, and that of
-    its slope times the way."""
-    return 1 / length + way**2 / _moment(length)
+class _Places(NamedTuple):
+    """What a window measures at each of its places.
+
+    `least` is the smallest fall that counts, `trend` the mean slope of the flanks: those of a shoulder fall. `left` and
+    `right` are the variances of the two lines in the middle, for points of variance one.
+    """
+
+    start: np.ndarray
+    fall: np.ndarray
+    least: np.ndarray
+    deviation: np.ndarray
+    ratio: np.ndarray
+    trend: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+
+    def where(self, chosen) -> "_Places":
+        return _Places(*(values[chosen] for values in self))
 
 
-def _moment(length):
-    """Σ (x − mean)² of so many points in a row."""
-    return length * (length**2 - 1) / 12
+def _measured(window: _Window, starts, clock, view, noise) -> _Places:
+    lines, half = window.lines, window.flank // 2
+    left, right = lines.lines.at(starts), lines.lines.at(starts + window.shift)
+    first, begin = starts * lines.cell + window.flank, (starts + window.shift) * lines.cell
+    inner, outer = clock[first - 1], clock[begin]  # the ends of the flanks
+    middle = 0.5 * (inner + outer)
+    share = np.maximum(noise.of_means(window.flank, first - half), noise.of_means(window.flank, begin + half))
+    shape = left.variance(middle), right.variance(middle)
+    variance = sum(v * view.variance(share, line.mean) for v, line in zip(shape, (left, right), strict=True))
+    inside = (left.value(inner) - right.value(outer)) / (outer - inner)
+    beside = np.maximum(np.maximum(np.abs(left.slope), np.abs(right.slope)), 1e-300)
+    fall = left.value(middle) - right.value(middle)
+    trend = 0.5 * (left.slope + right.slope)
+    return _Places(starts, fall, view.least(left.mean), np.sqrt(variance) + 1e-300, inside / beside, trend, *shape)
 
 
-def _with_misfit(flanks, at, length, half, deviation):
+def _with_scatter(window: _Window, places: _Places) -> _Places:
     """The deviation, not below what the flanks themselves show: where a long fall hides noise, it does not rise."""
-    shown = flanks.misfit(at - half - length, length) + flanks.misfit(at + half + 1, length)
-    own = _variance_of_line(length, half + (length + 1) / 2) * shown / 2
-    return np.maximum(deviation, np.sqrt((PRIOR * deviation**2 + 4 * own) / (PRIOR + 4)))
+    scatter = window.lines.scatter
+    own = places.left * scatter(places.start) + places.right * scatter(places.start + window.shift)
+    shown = np.sqrt((PRIOR * places.deviation**2 + 4 * own) / (PRIOR + 4))
+    return places._replace(deviation=np.maximum(places.deviation, shown))
+
+
+def _surest(window: _Window, places: _Places) -> list[Gap]:
+    """The surest first; none lies within a flank of another."""
+    deviations, chosen, found = places.fall / places.deviation, [], []
+    for i in np.argsort(-deviations, kind="stable"):
+        start = int(places.start[i])
+        k = bisect(chosen, start)
+        if all(abs(start - other) > window.shift for other in chosen[max(k - 1, 0) : k + 1]):
+            chosen.insert(k, start)
+            first, last = map(int, window.between(start))
+            found.append(Gap(first, last, window.flank, float(deviations[i])))
+    return found

@@ -1,4 +1,4 @@
-"""Noise of a curve: outliers, rounding, and the deviation that is left after smoothing.
+"""Noise of a curve: the deviation that is left after smoothing.
 
 The deviation is read off the rises. What noise lets fall by chance it lets rise as often; a loss that is learned falls.
 So drops, however many, do not count as noise, and noise that is correlated, as in a log that was smoothed, is measured
@@ -6,73 +6,19 @@ at each scale as what it is there.
 """
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d, median_filter, uniform_filter1d
+from scipy.ndimage import gaussian_filter1d, uniform_filter1d
 from scipy.special import ndtri
 
-OUTLIER = 6.0  # deviations from the median of the neighbours
-OFTEN = 0.2  # of the points: then they are no outliers
-SPIKE = 0.2  # of the level: an outlier where there is no noise
+from saddlescope.stages.level import Level
+
 RISES = 0.02  # of the steps go up, where there is noise
-TURNS = 0.15  # of the rises are followed by a fall at once, where there is noise
+TURNS = 4  # rises that turn round make noise; a test loss that rises once or twice is clean
+SEEN = 0.1  # of the steps go up, where the noise of a width is seen
 NEAR = 7  # blocks of noise that are taken together
 CLEAN = 1e-6  # of the level: noise below it is none
 NARROWEST, WIDER = 2.0, 1.5  # widths of smoothing, in points: the first, and the factor to the next
 PLACES = 2048  # along a curve, at most, at which noise is known
-ROUNDED = 1e-9  # of the whole range: a finer step is that of floating point
 RESOLUTION = 1e-12  # of the curve's whole range: what is smaller is not seen
-
-
-def level_of(loss):
-    """What a share is a share of: the loss itself; the range, where a loss can be negative."""
-    if loss.min() < 0:
-        return np.full(len(loss), np.ptp(loss) + 1e-300)
-    return np.maximum(loss, 1e-30 * loss.max() + 1e-300)
-
-
-# ---- Rounding and outliers ----
-
-
-def quantum(loss):
-    """The step that all values are multiples of, if they were rounded; else 0."""
-    moved = np.abs(np.diff(loss))
-    moved = moved[moved > 1e-300]
-    if not 20 <= len(moved) <= 0.9 * len(loss):
-        return 0.0
-    steps = moved / moved.min()
-    coarse = moved.min() > ROUNDED * np.ptp(loss)  # not the last bits of a float
-    return float(moved.min()) if coarse and np.all(np.abs(steps - steps.round()) < 1e-3 * steps) else 0.0
-
-
-def unrounded(loss):
-    """A rounded curve from the middle of each run of equal values to the middle of the next.
-
-    Beyond the last middle it goes on as it did, by half a run.
-    """
-    first = np.concatenate([[0], np.flatnonzero(np.diff(loss)) + 1])
-    if len(first) < 2:
-        return loss
-    last = np.concatenate([first[1:] - 1, [len(loss) - 1]])
-    middle, value = 0.5 * (first + last), loss[first]
-    ends = value[[0, -1]] + 0.5 * np.array([value[0] - value[1], value[-1] - value[-2]])
-    return np.interp(np.arange(len(loss)), np.r_[-0.5, middle, len(loss) - 0.5], np.r_[ends[0], value, ends[1]])
-
-
-def without_outliers(loss):
-    """The curve with a line over points far from the median of their neighbours; and which of them lay above."""
-    reach, none = min(25, len(loss) // 20), np.zeros(len(loss), bool)
-    if reach < 2:
-        return loss, none
-    middle = median_filter(loss, 2 * reach + 1, mode="nearest")
-    off, level = loss - middle, level_of(middle)
-    # On a slow fall the median is the point itself; there, the steps show the noise.
-    step = np.abs(np.diff(loss, append=loss[-1]))
-    size = np.maximum(np.abs(off) / 0.6745, step / 0.954) / level
-    share = _along(np.median(_in_blocks(size, 200), axis=1), len(loss))
-    far = np.abs(off) > np.where(share > CLEAN, OUTLIER * share, SPIKE) * level
-    if not 0 < far.mean() < OFTEN:
-        return loss, none
-    places = np.arange(len(loss))
-    return np.interp(places, places[~far], loss[~far]), far & (off > 0)
 
 
 # ---- Smoothing ----
@@ -87,31 +33,49 @@ def blurred(loss, width):
     return gaussian_filter1d(loss, width, mode="nearest") if width else loss
 
 
-def lows(loss):
-    """A line from each record low to the next: what rises and comes back is no drop."""
+def lows(loss, least):
+    """A line from each record low to the next: what rises and comes back is no drop.
+
+    Over a rise by more than `least`, which is given for each point, the curve stays where it was, and falls at its end.
+    """
     records = np.flatnonzero(loss <= np.minimum.accumulate(loss))
-    return np.interp(np.arange(len(loss)), records, loss[records])
+    value = loss[records]
+    rose = np.flatnonzero((np.maximum.reduceat(loss, records) - value > least[records])[:-1])
+    places, values = np.append(records, records[rose + 1] - 1), np.append(value, value[rose])
+    order = np.argsort(places, kind="stable")
+    return np.interp(np.arange(len(loss)), places[order], values[order])
 
 
 # ---- Noise by its rises ----
 
 
-def rising_share(loss, width):
+def rising_share(loss, width, level: Level):
     """The deviation that noise leaves in one step of the smoothed curve, as a share of the level, at even places.
 
     A curve that hardly ever rises has none: what it shows is its shape. A steep fall hides noise, so blocks are taken
     together with their neighbours, each by the number of its rises.
     """
+    return next(_rises(loss, width, level))
+
+
+def _rises(loss, width, level):
+    """The same, and how often the curve rises there. A value that was logged again is no step."""
     smooth = blurred(loss, width)
-    rise = np.maximum(np.diff(smooth), 0) / level_of(smooth)[1:]
-    rows = _in_blocks(rise, max(32, 8 * width))
-    often = np.minimum(np.mean(rows > 0, axis=1), 0.5)
+    step = np.diff(smooth) / level(smooth[1:])
+    rows = in_blocks(step, max(32, 8 * width))
+    often = np.minimum(np.sum(rows > 0, axis=1) / np.maximum(np.sum(rows != 0, axis=1), 1), 0.5)
     noisy = often > RISES
-    variance = np.where(noisy, np.mean(rows**2, axis=1) / _share_of_rises(np.where(noisy, often, 0.5)), 0.0)
+    square = np.mean(np.maximum(rows, 0) ** 2, axis=1)
+    variance = np.where(noisy, square / _share_of_rises(np.where(noisy, often, 0.5)), 0.0)
     weight = np.where(noisy, often, 0.0)
     together = uniform_filter1d(weight * variance, NEAR, mode="constant")
-    near = np.maximum(together, 0) / np.maximum(uniform_filter1d(weight, NEAR, mode="constant"), 1e-6)
-    return _along(np.sqrt(near), min(len(loss), PLACES))
+    weights = uniform_filter1d(weight, NEAR, mode="constant")
+    near = np.maximum(together, 0) / np.maximum(weights, 1e-6)
+    return (along_points(values, min(len(loss), PLACES)) for values in (np.sqrt(near), _near_mean(often)))
+
+
+def _near_mean(values):
+    return uniform_filter1d(values, min(NEAR, len(values)), mode="nearest")
 
 
 def _share_of_rises(often):
@@ -121,6 +85,14 @@ def _share_of_rises(often):
     """
     m = ndtri(1 - often)
     return (1 + m * m) * often - m * np.exp(-m * m / 2) / np.sqrt(2 * np.pi)
+
+
+def _or_as_elsewhere(found, narrower, now, often):
+    """s at one width. Where a fall hides it but not that of neighbours, it has grown as in the rest of the curve."""
+    seen, hidden = now > SEEN, (now <= SEEN) & (often > SEEN)
+    known = seen & (narrower > 0)
+    grown = np.median(found[known] / narrower[known]) if known.any() else 1.0
+    return np.where(hidden, np.maximum(found, grown * narrower), found)
 
 
 class Noise:
@@ -133,16 +105,20 @@ class Noise:
     **Arguments:**
 
     - `loss`: the curve, without outliers.
+    - `level`: what a share is a share of.
     """
 
-    def __init__(self, loss):
-        self.widths, self.points, rows = [NARROWEST], len(loss), []
+    def __init__(self, loss, level: Level):
+        self.widths, self.points = [NARROWEST], len(loss)
         while self.widths[-1] * WIDER <= len(loss) / 24:
             self.widths.append(self.widths[-1] * WIDER)
-        rows.append(rising_share(loss, 0.0) / np.sqrt(2))  # between neighbours, where a slow fall hides least
+        share, often = _rises(loss, 0.0, level)  # between neighbours, where a slow fall hides least
+        s, table = share / np.sqrt(2), []
         for width in self.widths:
-            rows.append(rising_share(loss, width) * width**1.5 / 0.376)
-        self.table = np.maximum.accumulate(rows, axis=0)[1:]
+            share, now = _rises(loss, width, level)
+            s = _or_as_elsewhere(np.maximum(share * width**1.5 / 0.376, s), s, now, often)
+            table.append(s)
+        self.table = np.array(table)
 
     def of_means(self, length, at):
         """s, as seen by means over so many points, around these places. A Gaussian counts as 3.545 of its widths."""
@@ -156,23 +132,27 @@ class Noise:
         return found
 
 
-def is_noisy(loss):
-    """Whether there is noise at all, above what is resolved: rises that soon turn round. A smooth rise is none."""
-    seen = np.maximum(loss, loss.min() + RESOLUTION * np.ptp(loss)) if loss.min() >= 0 else loss
-    step = np.diff(seen)
-    step = step[step != 0]  # a value that was logged twice is no turn
-    up = step[:-1] > 0
-    turns = np.mean(step[1:][up] < 0) if up.any() else 0.0
-    return bool(turns > TURNS and np.quantile(rising_share(seen, 0.0), 0.9) > CLEAN)
+def is_noisy(loss, level: Level) -> bool:
+    """Whether there is noise at all, anywhere: several rises, above what is resolved, that turn round.
+
+    Values that were logged again are left out, so that neither they nor lines drawn between them hide a turn.
+    """
+    moves = np.concatenate([[True], np.diff(loss) != 0])
+    seen = loss[moves]
+    turns = np.flatnonzero(np.diff(np.sign(np.diff(seen)))) + 1
+    ends = seen[np.concatenate([[0], turns, [len(seen) - 1]])]
+    least = np.maximum(CLEAN * level(ends[1:]), RESOLUTION * np.ptp(loss))
+    rises = np.diff(ends) > least
+    return bool(np.sum(rises[:-1] & (np.diff(ends)[1:] < -least[1:])) >= TURNS)
 
 
-def _in_blocks(values, size):
+def in_blocks(values, size):
     """Rows of at least `size` values, as many as fit; the last few values may be left out."""
     rows = max(1, len(values) // int(size))
     return values[: len(values) // rows * rows].reshape(rows, -1)
 
 
-def _along(values, n):
+def along_points(values, n):
     """A value per block, as a line along n points."""
     each = n / len(values)
     return np.interp(np.arange(n), (np.arange(len(values)) + 0.5) * each - 0.5, values)

@@ -5,12 +5,16 @@ from functools import cached_property
 
 import numpy as np
 
-from saddlescope.stages.gaps import Flanks, least_deviations
-from saddlescope.stages.noise import blurred, level_of
+from saddlescope.stages.gaps import least_deviations
+from saddlescope.stages.level import Level
+from saddlescope.stages.lines import line_through
+from saddlescope.stages.noise import blurred
 from saddlescope.stages.value import Plateau, Trend
 
 BAND = 0.1  # of the level: how far the smoothed loss may move on a plateau
+GAUSSIAN = 3.545  # points that a Gaussian of width one counts as
 LIKELY = 1.96  # deviations: an interval of 95 %
+OFTEN = 1.28  # deviations: so far above a threshold, nine of ten are seen
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,7 @@ class Stretch:
 
     - `loss`: the curve, without outliers.
     - `time`: the time of each point.
+    - `level`: what a share is a share of.
     - `first`, `last`: the first and the last point of the stretch.
     - `noise`: what noise leaves in means; None where there is none.
     - `min_fall`: the least fall of a drop, as a share of the level.
@@ -29,6 +34,7 @@ class Stretch:
 
     loss: np.ndarray
     time: np.ndarray
+    level: Level
     first: int
     last: int
     noise: object
@@ -45,37 +51,45 @@ class Stretch:
         """The deviation of a point, as means over so many points see it, as a share of the level."""
         return 0.0 if self.noise is None else float(self.noise.of_means(length, at))
 
-    def flattest(self, flanks: Flanks) -> int:
+    def flattest(self) -> int:
         """The middle of the quarter that moves least, by lines through the curve."""
         n = self.last - self.first + 1
         if n < 16:
             return self.first + n // 2
         length = n // 4
-        starts = self.first + np.arange(0, n - length, max(1, length // 8))
-        slope = flanks.line(starts, length, starts)[1]
-        return int(starts[np.argmin(np.abs(slope))] + length // 2)
+        starts = range(self.first, self.last + 1 - length, max(1, length // 8))
+        slopes = [line_through(self.loss[i : i + length], self.time[i : i + length]).slope for i in starts]
+        return int(starts[int(np.argmin(np.abs(slopes)))] + length // 2)
 
     def core(self, at) -> tuple[int, int]:
-        """The points around `at` in which the smoothed loss stays within the band."""
-        smooth, i = self.smooth, at - self.first
-        level = level_of(smooth)[i]
-        left = 3 * self.share(at, len(smooth) / 4.5) / np.sqrt(max(len(smooth) / 4.5, 1))
-        outside = np.abs(smooth - smooth[i]) > max(BAND, left) * level
-        before, after = np.flatnonzero(outside[:i]), np.flatnonzero(outside[i:])
-        a = before[-1] + 1 if before.size else 0
-        b = i + after[0] - 1 if after.size else len(smooth) - 1
-        return self.first + int(a), self.first + int(b)
+        """The points around `at` in which the smoothed loss stays within the band.
 
-    def plateau(self, at, level=None) -> tuple[Plateau, tuple[Trend, ...]]:
-        """The plateau around `at`, and what is left of the stretch. Without a level it is the mean."""
+        A wide smoothing mixes a plateau with the fall before it. So the core grows with narrower ones, as long as they
+        leave less noise than the band is wide.
+        """
+        part, i = self.smooth, at - self.first
+        middle, width = part[i], len(part) / 16
+        a, b = _around(part, i, i, middle, max(BAND, self.left(at, width)) * self.level(middle))
+        while self.noise is not None and (width := width / 2) > 1 and self.left(at, width) < BAND:
+            part = blurred(self.loss[self.first : self.last + 1], width)
+            a, b = _around(part, a, b, middle, BAND * self.level(middle))
+        return self.first + a, self.first + b
+
+    def left(self, at, width) -> float:
+        """Three deviations of what a smoothing of this width leaves of the noise, as a share of the level."""
+        points = max(GAUSSIAN * width, 1.0)
+        return 3 * self.share(at, points) / float(np.sqrt(points))
+
+    def plateau(self, at, mean=None) -> tuple[Plateau, tuple[Trend, ...]]:
+        """The plateau around `at`, and what is left of the stretch. Its level is the mean, or the one given."""
         a, b = self.core(at)
         points, inner, time = b - a + 1, self.inner(a, b), self.time
-        mean = float(np.mean(self.loss[inner])) if level is None else float(level)
-        size = max(abs(mean), 1e-300)
+        mean = float(np.mean(self.loss[inner])) if mean is None else float(mean)
+        size = float(self.level(mean))
         deviation = self.share(at, points) * size
         within = LIKELY * deviation / np.sqrt(points)
         slope, unsure = _slope(time[inner], self.loss[inner], deviation)
-        seen = least_deviations(len(self.loss)) * deviation * np.sqrt(24 / max(points, 24)) / size
+        seen = (least_deviations(len(self.loss)) + OFTEN) * deviation * np.sqrt(24 / max(points, 24)) / size
         found = Plateau(
             float(time[a]), float(time[b]), float(time[at]), mean, np.nan, (mean - within, mean + within),
             (slope, slope - unsure, slope + unsure), smallest_drop=float(max(seen, self.min_fall)),
@@ -98,10 +112,17 @@ class Stretch:
         """A slow fall or a rise from one point to another; None where it hardly moves."""
         smooth = self.smooth
         before, after = float(smooth[a - self.first]), float(smooth[b - self.first])
-        if abs(before - after) <= 0.5 * BAND * max(abs(before), abs(after)):
+        if abs(before - after) <= 0.5 * BAND * float(self.level(max(before, after))):
             return None
         kind = "slow fall" if before > after else "rise"
         return Trend(float(self.time[a]), float(self.time[b]), before, after, kind)
+
+
+def _around(values, a, b, middle, off):
+    """The points around those from a to b that are no further than `off` from the middle; at least those."""
+    outside = np.abs(values - middle) > off
+    before, after = np.flatnonzero(outside[:a]), np.flatnonzero(outside[b + 1 :])
+    return int(before[-1]) + 1 if before.size else 0, b + int(after[0]) if after.size else len(values) - 1
 
 
 def _slope(time, part, deviation):

@@ -4,19 +4,16 @@ from dataclasses import dataclass, replace
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
 
+from saddlescope.errors import number_of
+from saddlescope.stages.text_table import COLUMNS, shown_time, stage_lines
+
 if TYPE_CHECKING:  # neither is needed to find stages
     import pandas as pd
     from matplotlib.axes import Axes
 
 CLEAN, TILTED = 0.05, 0.2  # flatness
 HIDDEN = 0.3  # of the level: where noise hides larger drops than this, it is said
-COLUMNS = ("stage", "start", "end", "at", "level", "±", "fall", "deviations", "flatness", "quality")
-
-
-def aligned(table) -> list[str]:
-    """Lines of a table of text, its columns one below the other."""
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return ["  ".join(f"{c:<{w}}" for c, w in zip(row, widths, strict=True)).rstrip() for row in table]
+MOST = 4  # plateaus in a sentence
 
 
 @dataclass(frozen=True)
@@ -164,21 +161,10 @@ class Stages:
         )  # fmt: skip
 
     def rows(self) -> list[dict[str, Any]]:
-        """One dict per stage, in the order of time."""
-        flat = [
-            {"stage": "plateau", "start": p.start, "end": p.end, "at": p.at, "level": p.level,
-             "flatness": p.flatness, "quality": p.kind, **p.unsure}
-            for p in self.plateaus
-        ]  # fmt: skip
-        falls = [
-            {"stage": d.kind, "start": d.start, "end": d.end, "at": d.at, "level": d.after, "fall": d.size,
-             **({"deviations": d.deviations} if isfinite(d.deviations) else {})} for d in self.all_falls
-        ]  # fmt: skip
-        slow = [
-            {"stage": t.kind, "start": t.start, "end": t.end, "at": 0.5 * (t.start + t.end), "level": t.after,
-             "fall": t.before - t.after} for t in self.trends
-        ]  # fmt: skip
-        return sorted(flat + falls + slow, key=lambda row: (row["at"], row["stage"]))
+        """One dict per stage, by their starts. A shoulder inside a slow fall follows it."""
+        found = [_plateau_row(p) for p in self.plateaus] + [_fall_row(d) for d in self.all_falls]
+        found += [_trend_row(t) for t in self.trends]
+        return sorted(found, key=_order)
 
     def to_pandas(self) -> "pd.DataFrame":
         """One row per stage, as a pandas data frame."""
@@ -187,30 +173,37 @@ class Stages:
         return pd.DataFrame(self.rows(), columns=list(COLUMNS))
 
     def __str__(self):
-        def cell(row, key):
-            value = row.get(key, "")
-            return value if isinstance(value, str) else f"{value:.5g}"
+        return "\n".join([*stage_lines(self.rows()), *self.sentences()])
 
-        rows = self.rows()
-        head = [c for c in COLUMNS if c in COLUMNS[:5] or any(c in row for row in rows)]
-        lines = aligned([head, *([cell(row, key) for key in head] for row in rows)])
-        return "\n".join([*lines, "; ".join(self._said())])
+    def sentences(self) -> list[str]:
+        """What is said below the table, one line each."""
+        said = [number_of(self.n_drops, "drop")]
+        noise = f"{100 * self.noise:.0f}" if self.noise > 0.1 else f"{100 * self.noise:.2g}"
+        said += [f"noise of {noise} % of the level"] if self.noise else []
+        width = f"{self.smoothing:.3g}"
+        said += [f"smoothed over {width} point{'s' * (width != '1')}"] if self.smoothing else []
+        spikes = "a spike" if len(self.spikes) == 1 else "spikes"
+        left_out = f"{number_of(len(self.spikes), 'point')} left out as {spikes}"
+        said += [left_out] if self.spikes else []
+        said += [self.note] if self.note else []
+        return ["; ".join(said), *self._hidden()]
 
-    def _said(self):
-        """What is said below the table."""
-        said = [f"{self.n_drops} drop{'s' * (self.n_drops != 1)}"]
-        said += [f"noise of {100 * self.noise:.2g} % of the level"] if self.noise else []
-        said += [f"smoothed over {self.smoothing:.3g} points"] if self.smoothing else []
-        said += [f"{len(self.spikes)} points in spikes"] if self.spikes else []
-        hidden = max((p.smallest_drop for p in self.plateaus), default=0.0)
-        said += [f"cannot tell drops below {100 * hidden:.2g} % from noise everywhere"] if hidden > HIDDEN else []
-        return [*said, self.note] if self.note else said
+    def _hidden(self):
+        """Plateaus on which noise hides every drop, and those on which it hides some."""
+        hidden = [p for p in self.plateaus if p.smallest_drop > HIDDEN]
+        shares = [(_span(p), round(100 * p.smallest_drop)) for p in hidden]
+        blind = [span for span, share in shares if share >= 100]
+        dim = [f"{span} (below {share} %)" for span, share in shares if share < 100]
+        said = [f"cannot tell any drop from noise within {_plateaus(blind)}"] if blind else []
+        some = f"cannot tell drops from noise within {_plateaus(dim)} of the level"
+        return [*said, some] if dim else said
 
     def draw(self, ax: "Axes") -> None:
         """Draw over a curve: plateaus are shaded, their levels dotted, falls marked by a line, spikes by a tick."""
         for i, p in enumerate(self.plateaus):
             ax.axvspan(p.start, p.end, color="#56B4E9", alpha=0.18, lw=0, label=None if i else "plateau")
-            ax.plot([p.start, p.end], [p.level] * 2, color="#000000", ls=":", lw=1)
+            level = None if i else "level"
+            ax.plot([p.start, p.end], [p.level] * 2, color="#000000", ls=":", lw=1, label=level)
         for kind, style in (("drop", "-"), ("shoulder", "-."), ("slope", "--"), ("unfinished", ":")):
             for i, d in enumerate(d for d in self.all_falls if d.kind == kind):
                 ax.axvline(d.at, color="#D55E00", ls=style, lw=1, label=None if i else kind)
@@ -220,3 +213,35 @@ class Stages:
         if self.spikes:
             foot = [0.0] * len(self.spikes)
             ax.plot(self.spikes, foot, "|", color="#0072B2", ms=7, transform=ax.get_xaxis_transform(), label="spike")
+
+
+# ---- words ----
+
+
+def _span(plateau):
+    return f"{shown_time(plateau.start)} to {shown_time(plateau.end)}"
+
+
+def _plateaus(spans):
+    more = [f"{len(spans) - MOST} more"] if len(spans) > MOST else []
+    return f"the plateau{'s' * (len(spans) > 1)} " + ", ".join([*spans[:MOST], *more])
+
+
+def _order(row):
+    return row["start"], row["stage"] == "shoulder", row["end"], row["at"]
+
+
+def _plateau_row(p):
+    row = {"stage": "plateau", "start": p.start, "end": p.end, "at": p.at, "level": p.level}
+    return row | {"flatness": p.flatness, "quality": p.kind, **p.unsure}
+
+
+def _fall_row(d):
+    row = {"stage": d.kind, "start": d.start, "end": d.end, "at": d.at, "level": d.after}
+    noise = {"deviations": d.deviations} if isfinite(d.deviations) else {}
+    return row | {"fall": d.size} | noise
+
+
+def _trend_row(t):
+    row = {"stage": t.kind, "start": t.start, "end": t.end, "at": 0.5 * (t.start + t.end)}
+    return row | {"level": t.after, "fall": t.before - t.after}

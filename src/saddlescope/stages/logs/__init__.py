@@ -6,9 +6,8 @@ Each has `fits(path)`, which looks at the name and the first bytes, and `read(pa
 
 from pathlib import Path
 
-from saddlescope.errors import require
 from saddlescope.stages.logs.folder import read_inside
-from saddlescope.stages.logs.log import Log, Series
+from saddlescope.stages.logs.log import Log, Series, require_begun
 from saddlescope.stages.logs.plain_file import STDIN
 from saddlescope.stages.logs.readers import READERS, read_file
 
@@ -25,5 +24,5 @@ def read_log(path: str | Path) -> Log:
     """
     path = Path(path)
     there = path == STDIN or path.exists()
-    require(there, f"There is no file {path}: give a log with a loss curve.")
+    require_begun(there, f"There is no file {path}: give a log with a loss curve.")
     return read_inside(path) if path.is_dir() else read_file(path)

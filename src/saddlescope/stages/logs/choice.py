@@ -4,7 +4,7 @@ import re
 
 from saddlescope.errors import InvalidInput, nearest, require
 from saddlescope.stages.logs.clock import time_rank
-from saddlescope.stages.logs.log import Log
+from saddlescope.stages.logs.log import Log, NotBegun, require_begun
 from saddlescope.stages.logs.records import HELD_OUT, TRAINING
 
 LOSS_WORDS = ("loss", "mse", "error", "nll", "cost", "objective", "perplexity", "ppl")
@@ -16,13 +16,14 @@ SHOWN = 12  # names in a sentence
 def choose(log: Log, column: str | None, path) -> tuple[str, tuple[str, ...]]:
     """The name of a series of the log, and what is to say about the choice."""
     names = [*log.series, *log.unreadable]
-    require(bool(names), f"{path} holds no numbers: give a log with a loss curve.")
+    require_begun(bool(names), f"{path} holds no numbers: give a log with a loss curve.")
     note = ()
     if column is None:
         column, note = _likely_loss(log, path)
     column = f"{column}[0]" if f"{column}[0]" in names and f"{column}[1]" not in names else column
     if column in log.unreadable:
-        raise InvalidInput(log.unreadable[column][1])
+        numbers, why = log.unreadable[column]
+        raise InvalidInput(why) if numbers else NotBegun(why)
     _check_there(column, names, path)
     return column, note
 
@@ -44,8 +45,14 @@ def _check_there(column, names, path):
     if rows and column not in names:
         row = column.removeprefix(base).strip("[]")
         raise InvalidInput(f"{base!r} of {path} has {len(rows)} rows; there is no row {row}.")
-    hint = f"It has {listed(names)}.{nearest(column, names)}"
+    hint = f"It has {listed(names)}.{_nearest_name(column, names)}"
     require(column in names, f"{path} has no column {column!r}. {hint}")
+
+
+def _nearest_name(column, names):
+    """A hint; capital letters make no difference to it."""
+    same = [name for name in names if name.lower() == column.lower()]
+    return nearest(same[0] if same else column, names)
 
 
 def _likely_loss(log, path):
@@ -54,7 +61,7 @@ def _likely_loss(log, path):
     sizes |= {n: numbers for n, (numbers, _) in log.unreadable.items()}
     times = {s.time_name for s in log.series.values()}
     curves = [n for n in sizes if time_rank(n) is None and n not in times]
-    require(bool(curves), f"{path} holds no curve: it has {listed(sizes)}.")
+    require_begun(bool(curves), f"{path} holds no curve: it has {listed(sizes)}.")
     if all(re.fullmatch(r"column \d+", n) for n in sizes):
         return curves[-1], ()  # a file without names
     metric = {n: _metric(n, log.runs) for n in curves}

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from saddlescope.errors import InvalidInput, number_of, require
+from saddlescope.stages.logs.log import require_begun
 
 EMPTY = frozenset(["", "NA", "N/A", "None", "none", "null", "NULL"])  # as loggers leave cells
 MARKS = ("\t", ";", ",")
@@ -74,7 +75,7 @@ def parse(text: str, path: Path) -> Table:
     """All columns of a CSV file."""
     numbered = enumerate(text.split("\n"), 1)
     lines = [(n, line) for n, line in numbered if line and line[0] != "#" and not line.isspace()]
-    require(bool(lines), f"{path} is empty: give a file with a loss curve.")
+    require_begun(bool(lines), f"{path} is empty: give a file with a loss curve.")
     mark = separator([line for _, line in lines[:20]])
     rows = _split(lines, mark, path)
     commas = has_decimal_commas([line for _, line in lines], mark)

@@ -7,21 +7,23 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from saddlescope.errors import InvalidInput, number_of, require
-from saddlescope.stages.logs.log import Log
+from saddlescope.stages.logs.log import Log, require_begun
 from saddlescope.stages.logs.readers import read_file, reader_of
 
 # In the order of choice. A run of TensorBoard or mlflow is a whole folder, the rest are files.
-OF_TOOLS = ("results.nc", "trainer_state.json", "*.wandb", "*tfevents*", "metrics.csv")
+OURS = "results.nc"
+OF_TOOLS = (OURS, "trainer_state.json", "*.wandb", "*tfevents*", "metrics.csv")
 STORES = ("mlflow.db", "mlruns", "*.db")
 FILES = (*OF_TOOLS, *STORES, "*.jsonl", "*.csv", "*.tsv", "*.npz", "*.log")
 WHOLE_FOLDER = ("*tfevents*",)
 DEPTH, MOST = 5, 20_000  # folders below each other, and names looked at
+SHOWN = 8  # names in a sentence
 CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 
 
 def read_inside(folder: Path) -> Log:
-    """Read the one log in a folder; the log says which it was."""
-    place = _find(folder)
+    """Read the one log in a folder; the log says which it was, and what else there is."""
+    place, others = _find(folder)
     if place.is_file():
         log = read_file(place)
     else:
@@ -29,27 +31,45 @@ def read_inside(folder: Path) -> Log:
         if reader is None:
             raise InvalidInput(f"{place} is not a log that can be read: give another.")
         log = reader.read(place)
-    if place == folder:
-        return log
-    inside = place.relative_to(folder).as_posix()
-    return replace(log, notes=(f"It was read from {inside}.", *log.notes))
+    notes = () if place == folder else (f"It was read from {_inside(place, folder)}.",)
+    if others:
+        one = len(others) == 1
+        what = "another file that may be a log" if one else "other files that may be logs"
+        notes += (f"The folder holds {what}; give its path to read it: {_listed(others)}.",)
+    return replace(log, notes=(*notes, *log.notes))
 
 
 def _find(folder):
-    """The file or folder of the one run in it."""
+    """The file or folder of the one run in it, and what else may be a log."""
     names = _names_in(folder)
-    for pattern in FILES:
-        found = [path for path in names if fnmatch(path.name.removesuffix(".gz"), pattern)]
-        if pattern in WHOLE_FOLDER:
-            found = list(dict.fromkeys(path.parent for path in found))
-        if pattern == "trainer_state.json":
-            found = _last_checkpoints(found)
-        if found:
-            require(len(found) == 1, _several(folder, found))
-            return found[0]
+    candidates = {pattern: found for pattern in FILES if (found := _matches(names, pattern))}
+    if candidates:
+        first, *rest = candidates.values()
+        require(len(first) == 1, _several(folder, first))
+        rest = [] if OURS in candidates else rest  # tables beside our results are not logs
+        others = dict.fromkeys(place for found in rest for place in found if place != first[0])
+        return first[0], [_named(place, folder, names) for place in others]
     nothing = f"The folder {folder} holds no curve: give a log file, or its folder."
-    require(bool(names) and reader_of(folder) is not None, nothing)
-    return folder  # such as that of one run of mlflow, whose files have any name
+    require_begun(bool(names) and reader_of(folder) is not None, nothing)
+    return folder, []  # such as that of one run of mlflow, whose files have any name
+
+
+def _matches(names, pattern):
+    """What a pattern finds: files, or the folders of event files."""
+    found = [path for path in names if fnmatch(path.name.removesuffix(".gz"), pattern)]
+    if pattern in WHOLE_FOLDER:
+        return list(dict.fromkeys(path.parent for path in found))
+    return _last_checkpoints(found) if pattern == "trainer_state.json" else found
+
+
+def _is_part(path):
+    """Whether a file belongs to a run that is a whole folder."""
+    return any(fnmatch(path.name, pattern) for pattern in WHOLE_FOLDER)
+
+
+def _named(place, folder, names):
+    """A path that reads this log alone: of the folder itself, the event file in it."""
+    return next(n for n in names if _is_part(n)) if place == folder else place
 
 
 def _names_in(folder):
@@ -78,9 +98,17 @@ def _last_checkpoints(states):
 
 
 def _several(folder, found):
-    names = [path.relative_to(folder).as_posix() for path in found]
-    listed = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    listed = _listed([_inside(path, folder) for path in found])
     return (
         f"The folder {folder} holds {number_of(len(found), 'run')}: {listed}. "
         "Give one of them, or several with --compare."
     )
+
+
+def _inside(path, folder):
+    return path.relative_to(folder).as_posix()
+
+
+def _listed(places):
+    more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
+    return ", ".join(map(str, places[:SHOWN])) + more

@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from saddlescope.errors import number_of, require
-from saddlescope.stages.logs.log import Log
+from saddlescope.errors import number_of
+from saddlescope.stages.logs.log import Log, require_begun
 from saddlescope.stages.logs.records import log_of_records
 from saddlescope.stages.logs.text import first_lines, read_text
 
@@ -25,7 +25,8 @@ def read(path: Path) -> Log:
     text, notes = read_text(path)
     lines = [line for line in text.split("\n") if line.strip()]
     records = [record for record in map(_object, lines) if record is not None]
-    require(bool(records), f"{path} holds no JSON object per line: give a log with a loss curve.")
+    sentence = f"{path} holds no JSON object per line: give a log with a loss curve."
+    require_begun(bool(records), sentence)
     other = len(lines) - len(records)
     if other:
         notes += (f"Passed over: {number_of(other, 'line')} without a JSON object.",)

@@ -4,6 +4,23 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from saddlescope.errors import InvalidInput
+
+
+class NotBegun(InvalidInput):
+    """A log that is not there, or holds no number: one that is being written may have one later.
+
+    **Arguments:**
+
+    - the sentence: what was expected, what was given, what to do instead.
+    """
+
+
+def require_begun(condition, sentence):
+    """Raise a NotBegun with this sentence unless the condition holds."""
+    if not condition:
+        raise NotBegun(sentence)
+
 
 @dataclass(frozen=True)
 class Series:
@@ -15,12 +32,14 @@ class Series:
     - `values`: the numbers.
     - `time_name`: what the log calls the time, such as "epoch".
     - `rows`: the number of the record that each value was written in, where records hold several.
+    - `note`: what is to say of its time, such as "step starts again in each epoch …".
     """
 
     time: np.ndarray | None
     values: np.ndarray
     time_name: str = "step"
     rows: np.ndarray | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from saddlescope.errors import InvalidInput, require
-from saddlescope.stages.logs.log import Log
+from saddlescope.errors import InvalidInput
+from saddlescope.stages.logs.log import Log, require_begun
 from saddlescope.stages.logs.many_runs import distinct_names, log_of_parts
 from saddlescope.stages.logs.sqlite import has_columns, opened
 
@@ -29,7 +29,8 @@ def read(path: Path) -> Log:
     database = path / DATABASE if path.is_dir() else path
     stored = has_columns(database, "metrics", COLUMNS)
     parts = _read_database(database) if stored else _read_folder(path)
-    require(bool(parts), f"{path} holds no metric: give a store with a run that logged a loss.")
+    sentence = f"{path} holds no metric: give a store with a run that logged a loss."
+    require_begun(bool(parts), sentence)
     return log_of_parts(KIND, parts)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from saddlescope.errors import InvalidInput, require
+from saddlescope.stages.logs.log import require_begun
 
 STDIN = Path("-")
 GZIP = b"\x1f\x8b"
@@ -25,14 +26,14 @@ def plain_file(path: Path) -> Iterator[Path]:
     if path == STDIN:
         shown = name = "standard input"
     data = sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
-    require(data, f"{shown} is empty: give a log with a loss curve.")
+    require_begun(data, f"{shown} is empty: give a log with a loss curve.")
     with TemporaryDirectory() as scratch:
         copy = Path(scratch) / name
         copy.write_bytes(_unpacked(data, shown) if data.startswith(GZIP) else data)
         try:
             yield copy
         except InvalidInput as error:
-            raise InvalidInput(str(error).replace(str(copy), shown)) from None
+            raise type(error)(str(error).replace(str(copy), shown)) from None
 
 
 def _is_packed(path):

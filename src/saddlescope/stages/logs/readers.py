@@ -4,9 +4,10 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
-from saddlescope.errors import InvalidInput, require
-from saddlescope.stages.logs.log import Log
+from saddlescope.errors import InvalidInput
+from saddlescope.stages.logs.log import Log, NotBegun, require_begun
 from saddlescope.stages.logs.plain_file import STDIN, plain_file
+from saddlescope.stages.logs.text import first_lines
 
 READERS = (
     "tensorboard",
@@ -29,10 +30,12 @@ KINDS = f"CSV, JSON, JSON lines, plain text, NPZ, NetCDF, or a log of {TOOLS}"
 def read_file(path: Path) -> Log:
     """Read one file of any kind, also compressed or standard input."""
     with plain_file(path) as plain:
-        require(plain.stat().st_size > 0, f"{plain} is empty: give a log with a loss curve.")
+        filled = plain.stat().st_size > 0
+        require_begun(filled, f"{plain} is empty: give a log with a loss curve.")
         reader = reader_of(plain)
-        if reader is None:
-            raise InvalidInput(f"{plain} is not a kind of log we read: give {KINDS}.")
+        if reader is None:  # a text may be the beginning of a log
+            kind = NotBegun if first_lines(plain) else InvalidInput
+            raise kind(f"{plain} is not a kind of log we read: give {KINDS}.")
         return _under_its_name(reader.read(plain), plain, path)
 
 

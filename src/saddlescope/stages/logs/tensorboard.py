@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from saddlescope.errors import InvalidInput, require
-from saddlescope.stages.logs.log import Log
+from saddlescope.errors import InvalidInput
+from saddlescope.stages.logs.log import Log, require_begun
 from saddlescope.stages.logs.many_runs import log_of_parts
 from saddlescope.stages.logs.protobuf import BYTES, FIXED32, VARINT, read_fields
 from saddlescope.stages.logs.tfrecord import find_records
@@ -34,7 +34,8 @@ def read(path: Path) -> Log:
         run = file.parent.relative_to(path).as_posix() if path.is_dir() else ""
         found = _read_file(file, notes)
         parts += [("" if run == "." else run, tag, *points) for tag, points in found.items()]
-    require(bool(parts), " ".join([f"{path} holds no scalar: give a log with a loss.", *notes]))
+    sentence = " ".join([f"{path} holds no scalar: give a log with a loss.", *notes])
+    require_begun(bool(parts), sentence)
     return log_of_parts(KIND, parts, notes)
 
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from saddlescope.errors import require
-from saddlescope.stages.logs.log import Log
+from saddlescope.stages.logs.log import Log, require_begun
 from saddlescope.stages.logs.many_runs import distinct_names, log_of_parts
 from saddlescope.stages.logs.sqlite import has_columns, opened
 
@@ -29,7 +29,8 @@ def read(path: Path) -> Log:
         path = projects[0]
     found = _points(path).items()
     parts = [(run, metric, *zip(*points, strict=True)) for (run, metric), points in found]
-    require(bool(parts), f"{path} holds no number that was logged: give a project with a loss.")
+    sentence = f"{path} holds no number that was logged: give a project with a loss."
+    require_begun(bool(parts), sentence)
     return log_of_parts(KIND, parts)
 
 

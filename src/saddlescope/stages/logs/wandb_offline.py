@@ -11,7 +11,7 @@ import numpy as np
 
 from saddlescope.errors import InvalidInput, require
 from saddlescope.stages.logs.leveldb_log import read_records
-from saddlescope.stages.logs.log import Log
+from saddlescope.stages.logs.log import Log, require_begun
 from saddlescope.stages.logs.many_runs import log_of_parts
 from saddlescope.stages.logs.protobuf import BYTES, VARINT, read_fields
 
@@ -38,7 +38,8 @@ def read(path: Path) -> Log:
         run = file.stem.removeprefix("run-")
         found = _read_file(file, notes)
         parts += [(run, name, *zip(*points, strict=True)) for name, points in found.items()]
-    require(bool(parts), " ".join([f"{path} holds no number: give a run with a loss.", *notes]))
+    sentence = " ".join([f"{path} holds no number: give a run with a loss.", *notes])
+    require_begun(bool(parts), sentence)
     return log_of_parts(KIND, parts, notes)
 
 
