@@ -33,9 +33,10 @@ class Candidates(NamedTuple):
     ends: np.ndarray
 
 
-def find_candidates(X, G, depth, width, restarts, seed) -> Candidates:
-    """Search from random starts and from the directions of one layer less; polish the best few."""
-    shallow = find_candidates(X, G, depth - 1, width, min(restarts, FEW), seed).weights if depth > 2 else []
+def find_candidates(X, G, depth, width, restarts, seed, lift=True) -> Candidates:
+    """Search from random starts and, with `lift`, from the directions of one layer less; polish the best few."""
+    lift = lift and depth > 2
+    shallow = find_candidates(X, G, depth - 1, width, min(restarts, FEW), seed).weights if lift else []
     lifted = [deepen(w, X, G) for w in shallow]
     rng = np.random.default_rng([seed, depth])
     widths = [len(X), *([width] * (depth - 1)), len(G)]

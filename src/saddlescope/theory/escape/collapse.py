@@ -1,4 +1,4 @@
-"""The last hidden layer as one neuron, and with it Proposition 3.2: a deeper net that is no slower, for two layers or more."""
+"""The last hidden layer as one neuron, and with it Proposition 3.2: a deeper net that is no slower."""
 
 import numpy as np
 

@@ -26,7 +26,8 @@ class EscapeDirections:
     - `dead`: the share of random restarts that ended at speed zero.
     - `bound`: an upper bound of s*.
     - `bound_name`: why it holds.
-    - `status`: "certified" where the best speed reaches the bound, "bounded" where it does not, "found" without a bound.
+    - `status`: "certified" where the best speed reaches the bound, "bounded" where it does not, "found" where there is
+      no bound.
     """
 
     directions: tuple[Direction, ...]

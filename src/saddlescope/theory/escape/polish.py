@@ -8,10 +8,10 @@ import numpy as np
 
 from saddlescope.theory.escape.collapse import on_sphere
 from saddlescope.theory.escape.kink_gradient import gradient_of
-from saddlescope.theory.escape.localized import localized_loss
 
 MOST = 1500  # weights: BFGS keeps a full matrix
 FLAT = 1e-14  # relative gain of a step below which the search is over
+HALVINGS = 30  # of a step in one line search
 PATIENCE = 8  # such steps in a row
 
 
@@ -29,17 +29,20 @@ def polish(weights, X, G, steps=1000) -> list[np.ndarray]:
 
 
 def _split(flat, shapes):
-    ends = np.cumsum([a * b for a, b in shapes])[:-1]
-    return [part.reshape(s) for part, s in zip(np.split(flat, ends), shapes, strict=True)]
+    parts, end = [], 0
+    for rows, columns in shapes:
+        start, end = end, end + rows * columns
+        parts.append(flat[start:end].reshape(rows, columns))
+    return parts
 
 
 def _cost(weights, X, G):
     """L0/Π‖W_ℓ‖ and its gradient."""
-    norms = [np.linalg.norm(w) for w in weights]
-    product = np.prod(norms)
-    value = localized_loss(weights, X, G) / product
+    squares = [np.vdot(w, w) for w in weights]
+    product = np.sqrt(np.prod(squares))
     slopes = gradient_of(weights, X, G)
-    parts = [(g / product - value * w / n**2).ravel() for g, w, n in zip(slopes, weights, norms, strict=True)]
+    value = np.vdot(slopes[-1], weights[-1]) / product  # L0 is linear in the last layer
+    parts = [(g / product - value / n * w).ravel() for g, w, n in zip(slopes, weights, squares, strict=True)]
     return value, np.concatenate(parts)
 
 
@@ -81,7 +84,7 @@ def _line_search(cost, at, value, slope, direction):
         return None
     low, high, length = 0.0, np.inf, 1.0
     lower = None
-    for _ in range(60):
+    for _ in range(HALVINGS):
         new = at + length * direction
         new_value, new_slope = cost(new)
         if not new_value <= value + 1e-4 * length * steep:

@@ -1,12 +1,12 @@
 """Many descents of the localized loss on the sphere ‖θ‖² = L, all in one compiled batch.
 
-A rule says how a step is made and how its length falls. Two have names. `tangent` is ours: the gradient is projected
-onto the sphere and normalised, so that a step has the same length wherever a run is; it leaves flat starts at any
-depth. `projected` is the escape paper's: a plain gradient step, and back to the sphere. From depth 6 on it hardly leaves
-its start, since gradients there are of the order of the 5th power of a small number.
+A rule says how a step is made and how its length falls. Two have names. `TANGENT` is ours: the gradient is projected
+onto the sphere and normalised, so that a step has the same length wherever a run is. It leaves flat starts at any
+depth. `PROJECTED` is the escape paper's: a plain gradient step, and back to the sphere. From depth 6 on it hardly
+leaves its start: the gradient there is a product of many small numbers.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -38,7 +38,7 @@ class Rule(NamedTuple):
 
 TANGENT = Rule(0.15, 2, 2000, True)
 PROJECTED = Rule(0.1, 1, 3000, False)
-Weights = Sequence[np.ndarray]
+Activations = Callable | tuple[Callable, ...]
 
 
 class Ends(NamedTuple):
@@ -65,16 +65,21 @@ def random_starts(rng, number, widths) -> list[np.ndarray]:
 
 
 @reproducible()
-def descend(starts, X, G, rule=TANGENT, activation: Callable = jax.nn.relu, instants=1) -> Ends:
-    """Run the rule from every start, (starts, out, in) by layer. The steps are a multiple of `instants`."""
+def descend(starts, X, G, rule=TANGENT, activations: Activations = jax.nn.relu, instants=1) -> Ends:
+    """Run the rule from every start, (starts, out, in) by layer. The steps are a multiple of `instants`.
+
+    `activations` is one function, or one for each hidden layer.
+    """
+    hidden = len(starts) - 1
+    each = activations if isinstance(activations, tuple) else (activations,) * hidden
     given = tuple(jnp.asarray(w, float) for w in starts)
-    weights, speeds, traces = _run(given, jnp.asarray(X), jnp.asarray(G), rule, activation, instants)
+    weights, speeds, traces = _run(given, jnp.asarray(X), jnp.asarray(G), rule, each, instants)
     return Ends([np.asarray(w) for w in weights], np.asarray(speeds), np.asarray(traces))
 
 
-@partial(jax.jit, static_argnames=("rule", "activation", "instants"))
-def _run(starts, X, G, rule, activation, instants):
-    loss = partial(_localized, X=X, G=G, activation=activation)
+@partial(jax.jit, static_argnames=("rule", "activations", "instants"))
+def _run(starts, X, G, rule, activations, instants):
+    loss = partial(_localized, X=X, G=G, activations=activations)
     lengths = rule.lr * (1 - np.arange(rule.steps) / rule.steps) ** rule.power
     several = partial(_several, step=partial(_step, loss=loss, normalised=rule.normalised), loss=loss)
 
@@ -90,8 +95,8 @@ def _several(weights, lengths, step, loss):
     return jax.lax.scan(step, weights, lengths)[0], -loss(weights)
 
 
-def _localized(weights, X, G, activation):
-    for matrix in weights[:-1]:
+def _localized(weights, X, G, activations):
+    for matrix, activation in zip(weights[:-1], activations, strict=True):
         X = activation(matrix @ X)
     return jnp.sum(G * (weights[-1] @ X))
 
