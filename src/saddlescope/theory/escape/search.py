@@ -8,6 +8,7 @@ leaves its start: the gradient there is a product of many small numbers.
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import jax
@@ -58,8 +59,7 @@ class Ends(NamedTuple):
 
 def random_starts(rng, number, widths) -> list[np.ndarray]:
     """Normal weights, rescaled to the sphere; widths are n_0 … n_L."""
-    shapes = list(zip(widths[1:], widths[:-1], strict=True))
-    drawn = [rng.standard_normal((number, *shape)) for shape in shapes]
+    drawn = [rng.standard_normal((number, b, a)) for a, b in pairwise(widths)]
     norms = np.sqrt(sum(np.sum(w**2, axis=(1, 2)) for w in drawn) / len(drawn))
     return [w / norms[:, None, None] for w in drawn]
 
