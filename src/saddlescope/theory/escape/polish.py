@@ -10,6 +10,7 @@ from saddlescope.theory.escape.collapse import on_sphere
 from saddlescope.theory.escape.kink_gradient import gradient_of
 
 MOST = 1500  # weights: BFGS keeps a full matrix
+JITTER = 1e-6
 FLAT = 1e-14  # relative gain of a step below which the search is over
 HALVINGS = 30  # of a step in one line search
 PATIENCE = 8  # such steps in a row
@@ -25,7 +26,10 @@ def polish(weights, X, G, steps=1000) -> list[np.ndarray]:
     def cost(flat):
         return _cost(_split(flat, shapes), X, G)
 
-    return on_sphere(_split(_bfgs(cost, start, steps), shapes))
+    # Exactly on a kink the gradient is one of many, and a line search may fail: start beside it.
+    beside = start + JITTER * np.random.default_rng(0).standard_normal(start.size)
+    end = _bfgs(cost, beside, steps)
+    return on_sphere(_split(min(start, end, key=lambda flat: cost(flat)[0]), shapes))
 
 
 def _split(flat, shapes):
