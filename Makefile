@@ -30,6 +30,7 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/moments.py
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/sweeps.py
+	$(BIN)/python benchmarks/escape.py
 
 fuzz: .venv/installed
 	$(BIN)/python tools/fuzz.py 2>/dev/null

@@ -35,6 +35,7 @@ COMMANDS = (
     "show",
     "train",
     "stages",
+    "escape",
     "explain",
     "data",
     "sweep",

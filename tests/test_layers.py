@@ -157,6 +157,7 @@ ARROWS = {
         "storage",
         "sweeps",
         "tables",
+        "theory",
         "training",
     },
 }

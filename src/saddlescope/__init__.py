@@ -12,18 +12,43 @@ if TYPE_CHECKING:
     from saddlescope.stages import Stages, find_stages
     from saddlescope.storage.result_folder import load_results, save_results
     from saddlescope.sweeps import sweep
+    from saddlescope.theory.escape.directions import escape_directions
+    from saddlescope.theory.escape.localized import localized_loss
     from saddlescope.training import train
 
 # The public names and where they live. Imported when first used, so that `saddlescope --help` does not wait for JAX.
 HOMES = {
-    "Claim": "claims", "Experiment": "experiment", "Results": "results", "Setting": "setting", "Stages": "stages",
-    "explain": "explanations", "find_stages": "stages", "judge": "claims", "load_results": "storage.result_folder",
-    "save_results": "storage.result_folder", "sweep": "sweeps", "train": "training",
-}  # fmt: skip
+    "Claim": "claims",
+    "Experiment": "experiment",
+    "Results": "results",
+    "Setting": "setting",
+    "Stages": "stages",
+    "escape_directions": "theory.escape.directions",
+    "explain": "explanations",
+    "find_stages": "stages",
+    "judge": "claims",
+    "load_results": "storage.result_folder",
+    "localized_loss": "theory.escape.localized",
+    "save_results": "storage.result_folder",
+    "sweep": "sweeps",
+    "train": "training",
+}
 __all__ = [
-    "Claim", "Experiment", "Results", "Setting", "Stages", "explain", "find_stages", "judge", "load_results",
-    "save_results", "sweep", "train",
-]  # fmt: skip
+    "Claim",
+    "Experiment",
+    "Results",
+    "Setting",
+    "Stages",
+    "escape_directions",
+    "explain",
+    "find_stages",
+    "judge",
+    "load_results",
+    "localized_loss",
+    "save_results",
+    "sweep",
+    "train",
+]
 
 
 def __getattr__(name):

@@ -4,6 +4,7 @@ Y_θ = W_L σ(W_{L-1} … σ(W_1 X)) has the shape (outputs, points), as G has; 
 C(0) + L0(θ) + O(‖Y_θ‖²). L0 is homogeneous of degree L, so that near the origin it decides where a net goes.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ def layers_of(weights, X) -> Layers:
     return Layers(before, after[:-1])
 
 
-def localized_loss(weights, X, G) -> float:
+def localized_loss(weights: Sequence[np.ndarray], X: np.ndarray, G: np.ndarray) -> float:
     """L0(θ) = Tr[Gᵀ Y_θ]. The speed of an escape direction on ‖θ‖² = L is minus this."""
     return float(np.sum(G * layers_of(weights, X).before[-1]))
 

@@ -1,0 +1,87 @@
+"""Escape paper, Fig. 8: all runs of projected descent on Example 1, at all widths.
+
+The same runs as in Fig. 2, with their way: the speed −L0 along every run. One run of this experiment is a batch of
+restarts at one width.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.checks import holds_in_share, share_text
+from saddlescope.claims import Claim
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLUE, ORANGE
+from saddlescope.papers.escape._example1 import RANK_ONE, RANK_TWO, SHORT, runs_of, steps, successes
+
+RESTARTS = 100
+PLATEAU = 0.05  # of the run: how long a trace stays near √2 − 1 to count as having been there
+
+
+def measure(width, seed):
+    ends = runs_of(width, seed, RESTARTS)
+    return {"speed": (("restart",), ends.speeds), "trace": (("restart", "instant"), ends.traces)}
+
+
+def rises(results):
+    """The speed at the end is the largest of the run, to 1e-3: the rule's own step may overshoot by less."""
+    good = [run.speed.values >= run.trace.values.max(axis=1) - SHORT for run in results.runs()]
+    flat = np.concatenate(good)
+    return holds_in_share(int(flat.sum()), flat.size, share_text(int(flat.sum()), flat.size))
+
+
+def both_colours(results):
+    """A run above √2 − 1 ends near 1/2: there is a gap between the two groups."""
+    speeds = np.concatenate([run.speed.values for run in results.runs()])
+    above = speeds[successes(speeds)]
+    if not above.size:
+        return None
+    good = int(np.sum(above >= RANK_TWO - SHORT))
+    text = f"{share_text(good, above.size)} above √2 − 1 end within {SHORT:g} of 1/2; slowest {above.min():.4f}"
+    return holds_in_share(good, above.size, text)
+
+
+def passes_rank_one(results):
+    """Successful runs do not wait at the rank-one speed on their way."""
+    waits = []
+    for run in results.runs():
+        near = np.abs(run.trace.values - RANK_ONE) <= SHORT
+        waits.append(near.mean(axis=1)[successes(run.speed.values)])
+    flat = np.concatenate(waits)
+    if not flat.size:
+        return None
+    good = int(np.sum(flat < PLATEAU))
+    return holds_in_share(good, flat.size, f"{share_text(good, flat.size)}; longest wait {flat.max():.1%} of the run")
+
+
+def draw(results):
+    widths = results.values("width")
+    columns = min(4, len(widths))
+    rows = -(-len(widths) // columns)
+    figure, axes = plt.subplots(
+        rows, columns, figsize=(2.8 * columns, 2.1 * rows), sharex=True, sharey=True, squeeze=False
+    )
+    for ax in axes.flat[len(widths) :]:
+        ax.set_visible(False)
+    for ax, width in zip(axes.flat, widths, strict=False):
+        for run in results.select(width=width).runs():
+            for trace, speed in zip(run.trace.values, run.speed.values, strict=True):
+                ax.plot(steps(), trace, color=BLUE if successes(speed) else ORANGE, lw=0.3)
+        ax.axhline(RANK_ONE, color="0.5", ls="--", lw=0.6)
+        ax.set(title=f"width {width}", ylim=(-0.1, 0.55), xlabel="step", ylabel="speed")
+        ax.label_outer()
+    return figure
+
+
+experiment = Experiment(
+    title="All runs of projected descent on Example 1, at all widths",
+    source="Fig. 8",
+    measure=measure,
+    full=dict(width=(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64), seed=range(2)),
+    quick=dict(width=(2, 4, 8), seed=range(2)),
+    draw=draw,
+    claims=(
+        Claim("Runs above √2 − 1 end at 1/2.", "E75, E98 · Fig. 8", both_colours),
+        Claim("The objective rises along a run.", "E75 · Fig. 8", rises),
+        Claim("Successful runs pass the rank-one speed without waiting there.", "ours", passes_rank_one),
+    ),
+)

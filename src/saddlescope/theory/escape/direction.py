@@ -1,0 +1,81 @@
+"""One escape direction, with what the escape paper says about its layers."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from saddlescope.theory.escape.clarke import stationarity
+from saddlescope.theory.escape.localized import layers_of, localized_loss
+
+RANK = 1e-4  # singular values above this share of the largest count
+
+
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """A stationary point of the localized loss on ‖θ‖² = L, with ∇L0(ρ) = −sρ.
+
+    **Arguments:**
+
+    - `speed`: s = −L0(ρ).
+    - `weights`: [W_1, …, W_L], with every ‖W_ℓ‖_F = 1; neurons without effect are left out.
+    - `share`: the share of random restarts that ended at this speed.
+    - `ranks`: numerical rank of every W_ℓ.
+    - `ratios`: Σ_{i≥2} s_i² / Σ s_i² of every W_ℓ: 0 for rank one.
+    - `relu`: ‖Zσ_ℓ − Z_ℓ‖² / ‖Z_ℓ‖² of every hidden layer: 0 where the ReLU is the identity.
+    - `imbalance`: the largest difference between the squared norms of a neuron's incoming and outgoing weights.
+    - `residual`: ‖∇L0 + sρ‖/‖sρ‖ in Clarke's sense: with the best choice of σ′(0) in [0, 1] at each kink.
+    - `plain_residual`: the same with σ′(0) = 0.
+    - `kinks`: at how many pairs of neuron and point a ReLU is at its kink.
+    """
+
+    speed: float
+    weights: list[np.ndarray]
+    share: float
+    ranks: tuple[int, ...]
+    ratios: tuple[float, ...]
+    relu: tuple[float, ...]
+    imbalance: float
+    residual: float
+    plain_residual: float
+    kinks: int
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """The number of neurons that each hidden layer needs."""
+        return tuple(len(w) for w in self.weights[:-1])
+
+    @property
+    def rank_one(self) -> bool:
+        """Whether every layer has rank one."""
+        return max(self.ranks) == 1
+
+
+def describe(weights, X, G, share=0.0) -> Direction:
+    """Everything about a direction, from its weights."""
+    values = [np.linalg.svd(w, compute_uv=False) for w in weights]
+    found = stationarity(weights, X, G)
+    return Direction(
+        speed=-localized_loss(weights, X, G),
+        weights=list(weights),
+        share=float(share),
+        ranks=tuple(int(np.sum(v > RANK * v[0])) for v in values),
+        ratios=tuple(float(np.sum(v[1:] ** 2) / np.sum(v**2)) for v in values),
+        relu=relu_effects(weights, X),
+        imbalance=imbalance(weights),
+        residual=found.residual,
+        plain_residual=found.plain,
+        kinks=found.kinks,
+    )
+
+
+def relu_effects(weights, X) -> tuple[float, ...]:
+    """‖Zσ_ℓ − Z_ℓ‖² / ‖Z_ℓ‖² of the hidden layers; 0 where a layer is silent."""
+    before = layers_of(weights, X).before[:-1]
+    return tuple(float(np.sum(np.minimum(z, 0) ** 2) / max(np.sum(z**2), 1e-300)) for z in before)
+
+
+def imbalance(weights) -> float:
+    """The largest |diag(W_ℓ W_ℓᵀ) − diag(W_{ℓ+1}ᵀ W_{ℓ+1})| over the hidden neurons."""
+    gaps = [np.abs(np.sum(a**2, axis=1) - np.sum(b**2, axis=0)).max() for a, b in pairwise(weights)]
+    return float(max(gaps))

@@ -1,0 +1,65 @@
+"""The data of a question about escape: checked, and reduced to what decides the answer."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from saddlescope.errors import require
+
+EMPTY = 1e-12  # singular values of X below this share of the largest are none
+
+
+class Problem(NamedTuple):
+    """X and G, scaled to norm one, with X in coordinates of the space that its points span.
+
+    Weights outside that space do nothing. All speeds are those of the scaled data times `scale`.
+
+    **Arguments:**
+
+    - `X`: (dimensions, points), with ‖X‖_op = 1.
+    - `G`: (outputs, points), with ‖G‖_F = 1.
+    - `basis`: (inputs, dimensions), orthonormal columns: the points are basis · X · their size.
+    - `scale`: ‖X‖_op ‖G‖_F of the data given.
+    """
+
+    X: np.ndarray
+    G: np.ndarray
+    basis: np.ndarray
+    scale: float
+
+    def weights(self, found) -> list[np.ndarray]:
+        """Weights for the data as they were given."""
+        return [found[0] @ self.basis.T, *found[1:]]
+
+
+def problem_of(X, G) -> Problem:
+    """Check X (inputs, points) and G (outputs, points), and reduce them."""
+    X, G = as_data(X, G)
+    left, values, right = np.linalg.svd(X, full_matrices=False)
+    kept = values > EMPTY * values[0]
+    size = np.linalg.norm(G)
+    return Problem((values[kept, None] / values[0]) * right[kept], G / size, left[:, kept], float(values[0] * size))
+
+
+def as_data(X, G) -> tuple[np.ndarray, np.ndarray]:
+    """X and G as arrays of numbers, refused with one sentence where they cannot be used."""
+    X, G = np.asarray(X, float), np.asarray(G, float)
+    require(X.ndim == 2 and X.size, f"X must have the shape (inputs, points); got {X.shape}.")
+    require(
+        G.ndim == 2 and G.shape[0] and G.shape[1] == X.shape[1],
+        f"G must have the shape (outputs, {X.shape[1]}), one column per point of X; got {G.shape}.",
+    )
+    for name, values in (("X", X), ("G", G)):
+        bad = int(np.sum(~np.isfinite(values)))
+        require(not bad, f"{name} has {bad} values that are not finite; remove these points.")
+        require(values.any(), f"{name} is zero everywhere, so that the localized loss is zero; give other data.")
+    return X, G
+
+
+def check_sizes(depth, width, restarts) -> None:
+    """Refuse sizes with which there is nothing to search."""
+    whole = all(isinstance(v, int | np.integer) for v in (depth, width, restarts))
+    require(whole, f"Depth, width and restarts are whole numbers; got {depth!r}, {width!r}, {restarts!r}.")
+    require(depth >= 2, f"An escape direction needs depth 2 or more, since depth 1 has no ReLU; got depth {depth}.")
+    require(width >= 1, f"The hidden width must be 1 or more; got {width}.")
+    require(restarts >= 1, f"The number of restarts must be 1 or more; got {restarts}.")
