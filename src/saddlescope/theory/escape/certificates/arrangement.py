@@ -12,6 +12,7 @@ Holds for any X that spans its space (others are reduced first), and for points 
 one hyperplane are found with the tolerance `FLAT`. The number of cones grows as points^(d-1), hence `fits`.
 """
 
+from functools import lru_cache
 from itertools import combinations
 from math import comb
 
@@ -120,3 +121,14 @@ class Arrangement:
 def _projected(flat, sets, points):
     """The linear maps from w to the projection of Σ_A w_j x_j on a flat, one for each cone on it."""
     return (flat @ flat.T @ points)[None] * sets[:, None, :]
+
+
+def arrangement_of(X) -> Arrangement:
+    """The arrangement of these points, made once: several arguments about the same data ask for it."""
+    X = np.ascontiguousarray(X, float)
+    return _made(X.tobytes(), X.shape)
+
+
+@lru_cache(maxsize=16)
+def _made(content, shape):
+    return Arrangement(np.frombuffer(content).reshape(shape))

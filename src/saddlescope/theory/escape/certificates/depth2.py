@@ -17,11 +17,11 @@ Otherwise the bound is that of `plain_bounds`, and the speed is the best of an a
 
 import numpy as np
 
-from saddlescope.theory.escape.certificates.arrangement import Arrangement, fits, span_of
+from saddlescope.theory.escape.certificates.arrangement import arrangement_of, fits, span_of
 from saddlescope.theory.escape.certificates.certificate import Certificate, certify, data_of, norm_bound
-from saddlescope.theory.escape.certificates.plain_bounds import one_neuron_bound
+from saddlescope.theory.escape.certificates.plain_bounds import every_depth_bound
 
-ASCENT = 50
+ASCENT, STARTS = 50, 32  # steps; points to start from
 
 
 def depth2_optimum(X, G) -> Certificate:
@@ -29,12 +29,12 @@ def depth2_optimum(X, G) -> Certificate:
     X, G = data_of(X, G)
     basis, scale = span_of(X), norm_bound(X, G)
     if fits(basis.shape[1], X.shape[1]):
-        u = _best_of(basis @ _candidates(Arrangement(X), G).T, X, G)
+        u = _best_of(basis @ _candidates(arrangement_of(X), G).T, X, G)
         speed = _speed(u, X, G)
         return certify(speed, speed, scale, "activation cones", _one_neuron(u, X, G))
     u = _best_of(_ascended(X, G), X, G)
-    bound = one_neuron_bound(X, G)
-    return certify(_speed(u, X, G), bound, scale, "norms of one neuron", _one_neuron(u, X, G))
+    bound = every_depth_bound(X, G)
+    return certify(_speed(u, X, G), bound, scale, "weights of one sign", _one_neuron(u, X, G))
 
 
 def _candidates(arrangement, G):
@@ -52,7 +52,8 @@ def _candidates(arrangement, G):
 
 def _ascended(X, G):
     """Unit vectors, one per column: from ±x_j, the best direction for the points that are active, again and again."""
-    u = np.concatenate([X, -X], axis=1)
+    some = X[:, :: -(-X.shape[1] // STARTS)]
+    u = np.concatenate([some, -some], axis=1)
     found = [u]
     for _ in range(ASCENT):
         outputs = G @ np.maximum(X.T @ u, 0)

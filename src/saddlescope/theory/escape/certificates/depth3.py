@@ -23,7 +23,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from saddlescope.errors import require
-from saddlescope.theory.escape.certificates.arrangement import Arrangement, fits, span_of
+from saddlescope.theory.escape.certificates.arrangement import arrangement_of, fits, span_of
 from saddlescope.theory.escape.certificates.certificate import Certificate, certify, data_of, norm_bound
 from saddlescope.theory.escape.localized import localized_loss
 
@@ -41,7 +41,10 @@ def depth3_fits(X, G) -> bool:
 
 
 def depth3_optimum(X, G) -> Certificate:
-    """s*(3) for one output, with weights that attain it and λ by (ε, A), which proves that nothing exceeds it."""
+    """s*(3) for one output, with weights that attain it.
+
+    `dual[ε, A]` is (bound, λ): this λ proves the bound for nets that switch on the favourable points A.
+    """
     X, G = data_of(X, G)
     require(len(G) == 1, f"The certificate of depth 3 needs one output; G has {len(G)}. Use `speed_bound`.")
     require(depth3_fits(X, G), "The data have too many points or dimensions for depth 3. Use `speed_bound`.")
@@ -50,11 +53,11 @@ def depth3_optimum(X, G) -> Certificate:
     for sign in (1, -1):
         for chosen in _subsets(np.flatnonzero(-sign * search.g > 0)):
             search.bound_set(sign, chosen)
-    bound = max(value for value, _ in search.dual.values())
-    dual = {(sign, tuple(used[list(a)])): _spread(lam, used, X) for (sign, a), (_, lam) in search.dual.items()}
-    weights = search.weights
+    dual = {key: (value * scale, lam) for key, (value, lam) in search.dual.items()}
+    dual = {(sign, _named(a, used)): (v, _spread(lam, used, X)) for (sign, a), (v, lam) in dual.items()}
+    bound, weights = max(value for value, _ in dual.values()), search.weights
     speed = 0.0 if weights is None else -localized_loss(weights, X, G)
-    return certify(speed, bound * scale, scale, "minimax over favourable sets", weights, dual)
+    return certify(speed, bound, scale, "minimax over favourable sets", weights, dual)
 
 
 def set_weights(c, chosen, lam) -> np.ndarray:
@@ -70,6 +73,10 @@ def _subsets(items):
     return chain.from_iterable(combinations(items, size) for size in range(len(items), -1, -1))
 
 
+def _named(chosen, used):
+    return tuple(int(used[j]) for j in chosen)
+
+
 def _spread(lam, used, X):
     full = np.zeros(X.shape[1])
     full[used] = lam
@@ -81,7 +88,7 @@ class _Search:
 
     def __init__(self, X, g):
         self.X, self.g = X, g
-        self.arrangement = Arrangement(X)
+        self.arrangement = arrangement_of(X)
         _, self.pool = self.arrangement.best(g, CUTS)
         self.speed, self.weights, self.dual = 0.0, None, {}
 
