@@ -60,6 +60,16 @@ def depth3_optimum(X, G) -> Certificate:
     return certify(speed, bound, scale, "minimax over favourable sets", weights, dual)
 
 
+def set_bounds(X, G, sign, enough):
+    """(A, bound) for the sets A of nets whose last weight has this sign; a bound below `enough` is not improved."""
+    scale = norm_bound(X, G)
+    search = _Search(X, G[0] / scale)
+    search.speed, search.improves = enough / scale, False
+    for chosen in _subsets(np.flatnonzero(-sign * search.g > 0)):
+        search.bound_set(sign, chosen)
+        yield chosen, search.dual[sign, chosen][0] * scale
+
+
 def set_weights(c, chosen, lam) -> np.ndarray:
     """w: c on the chosen points, λc where c is negative, 0 elsewhere."""
     w = np.where(c < 0, lam * c, 0.0)
@@ -91,6 +101,7 @@ class _Search:
         self.arrangement = arrangement_of(X)
         _, self.pool = self.arrangement.best(g, CUTS)
         self.speed, self.weights, self.dual = 0.0, None, {}
+        self.improves = True  # whether a faster net raises the speed below which sets are not looked at
 
     def bound_set(self, sign, chosen):
         """Bound the nets that switch on `chosen`, by the best λ or by one that is good enough."""
@@ -142,5 +153,5 @@ class _Search:
         root = np.sqrt(np.abs(a))
         weights = [root[:, None] * u, (np.sign(a) * root)[None], np.array([[float(sign)]])]
         speed = -localized_loss(weights, self.X, self.g[None])
-        if speed > self.speed:
+        if self.improves and speed > self.speed:
             self.speed, self.weights = speed, weights
