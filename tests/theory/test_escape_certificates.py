@@ -38,8 +38,8 @@ def by_brute_force(X, G, rng):
     unit = lambda u: u / np.linalg.norm(u, axis=0)  # noqa: E731
     u = unit(rng.standard_normal((len(X), 50_000)))
     u = u[:, np.argsort(-value(u))[:8]]
-    for size in np.geomspace(0.1, 1e-9, 60):
-        tried = unit(u[:, :, None] + size * rng.standard_normal((*u.shape, 100)))
+    for size in np.geomspace(0.1, 1e-9, 300):
+        tried = unit(u[:, :, None] + size * rng.standard_normal((*u.shape, 40)))
         tried = np.concatenate([u[:, :, None], tried], axis=2)
         best = np.argmax(value(tried.reshape(len(X), -1)).reshape(tried.shape[1:]), axis=1)
         u = tried[:, np.arange(u.shape[1]), best]
@@ -80,11 +80,10 @@ def test_depth_2_beyond_enumeration_is_bounded():
 
 
 DATA = [
-    *[(gaussian, seed, 2, 4) for seed in range(12)],
-    *[(gaussian, seed, 2, 5) for seed in range(10)],
-    *[(gaussian, seed, 3, 4) for seed in range(4)],
-    *[(shaken_circle, seed, 5) for seed in range(12)],
-    *[(shaken_circle, seed, 6) for seed in range(14)],
+    *[(gaussian, seed, 2, 4) for seed in range(16)],
+    *[(gaussian, seed, 2, 5) for seed in range(12)],
+    *[(gaussian, seed, 3, 4) for seed in range(2)],
+    *[(shaken_circle, seed, 6) for seed in range(22)],
 ]
 
 
@@ -125,25 +124,35 @@ def test_depth_3_has_weights_and_a_dual_that_prove_it(case):
         assert bound <= found.bound
 
 
-def random_nets(X, G, depth, rng, count=20_000, width=5):
-    """The best speed of random nets, each layer of norm one, after a few thousand draws."""
-    sizes = [len(X), *[width] * (depth - 1), len(G)]
-    z = np.broadcast_to(X, (count, *X.shape))
-    for layer, (a, b) in enumerate(zip(sizes, sizes[1:], strict=False)):
-        w = rng.standard_normal((count, b, a)) * (rng.random((count, b, a)) < 0.6)
-        z = w / np.maximum(np.linalg.norm(w, axis=(1, 2)), 1e-9)[:, None, None] @ z
-        z = np.maximum(z, 0) if layer < depth - 1 else z
-    return np.abs(np.sum(G * z, axis=(1, 2))).max()
+def by_random_search(X, G, depth, rng, width=4):
+    """The best speed of a random search: the best of many nets, each changed at random and kept where it is faster."""
+    sizes = list(zip([len(X), *[width] * (depth - 1)], [*[width] * (depth - 1), len(G)], strict=True))
+    nets = [rng.standard_normal((4_000, b, a)) for a, b in sizes]
+    speeds = speeds_of(nets, X, G)
+    nets = [w[np.argsort(-speeds)[:100]] for w in nets]
+    for size in np.geomspace(1, 1e-3, 900):
+        unit = [w / np.linalg.norm(w, axis=(1, 2))[:, None, None] for w in nets]
+        tried = [w + size * rng.standard_normal(w.shape) / w[0].size ** 0.5 for w in unit]
+        better = speeds_of(tried, X, G) > speeds_of(unit, X, G)
+        nets = [np.where(better[:, None, None], t, w) for t, w in zip(tried, unit, strict=True)]
+    return speeds_of(nets, X, G).max()
 
 
-@pytest.mark.parametrize("depth", [2, 3, 4, 6])
+def speeds_of(nets, X, G):
+    z, scale = X, 1.0
+    for w in nets[:-1]:
+        z, scale = np.maximum(w @ z, 0), scale * np.linalg.norm(w, axis=(1, 2))
+    return -np.sum(G * (nets[-1] @ z), axis=(1, 2)) / (scale * np.linalg.norm(nets[-1], axis=(1, 2)))
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4, 5])
 @pytest.mark.parametrize("outputs", [1, 2, 3])
-def test_no_random_net_exceeds_the_bound(depth, outputs):
+def test_no_net_of_a_random_search_exceeds_the_bound(depth, outputs):
     rng = np.random.default_rng(depth)
-    for seed in range(4):
-        X, G = gaussian(seed, 2 + seed % 2, 5, outputs)
+    for X, G in [gaussian(seed, 2 + seed, 5, outputs) for seed in range(2)] + [shaken_circle(0, 6)]:
         found = speed_bound(X, G, depth)
-        assert 0.1 * found.speed < random_nets(X, G, depth, rng) <= found.bound * (1 + 1e-9)
+        reached = by_random_search(X, G, depth, rng)
+        assert 0.7 * found.speed < reached <= found.bound * (1 + 1e-9)
         assert -localized_loss(found.weights, X, G) == pytest.approx(found.speed, rel=1e-9)
         assert [np.linalg.norm(w) for w in found.weights] == pytest.approx([1] * depth)
 

@@ -11,12 +11,12 @@ Sets A whose bound without a limit on k does not exceed the best speed are skipp
 from itertools import combinations
 
 import numpy as np
-from scipy.optimize import linprog
 
 from saddlescope.errors import require
 from saddlescope.theory.escape.certificates.certificate import Certificate, certify, data_of, norm_bound
 from saddlescope.theory.escape.certificates.depth2 import depth2_optimum
 from saddlescope.theory.escape.certificates.depth3 import set_bounds
+from saddlescope.theory.escape.certificates.program import solve_program
 
 TOLERANCE = 1e-10
 ROUNDS = 60
@@ -90,14 +90,8 @@ def _program(X, c, chosen, losing, neurons, tangents):
             cuts.append(row)
     budget = np.zeros(size)
     budget[2 * k : 3 * k] = 1
-    tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    found = linprog(
-        cost,
-        A_ub=np.concatenate([rows, cuts, budget[None]]),
-        b_ub=np.append(np.zeros(len(rows) + len(cuts)), 1.0),
-        method="highs-ds",
-        options=tight,
-    )
+    limits = np.append(np.zeros(len(rows) + len(cuts)), 1.0)
+    found = solve_program(cost, np.concatenate([rows, cuts, budget[None]]), limits, (0, None))
     parts = found.x[: 2 * k].reshape(k, 2)
     p = np.array([part @ rays for part, ((rays, _), _) in zip(parts, neurons, strict=True)])
     return -found.fun, p, found.x[2 * k : 3 * k]

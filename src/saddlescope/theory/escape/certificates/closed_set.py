@@ -17,9 +17,9 @@ pass takes the values |w'| from a short list of levels, those of the sets A that
 from itertools import chain, combinations, product
 
 import numpy as np
-from scipy.optimize import linprog
 
-from saddlescope.theory.escape.certificates.arrangement import arrangement_of
+from saddlescope.theory.escape.certificates.arrangement import arrangement_of, with_new
+from saddlescope.theory.escape.certificates.program import solve_program
 
 ROOM = 1e-9  # s is met to this, relative: the solver's tolerance
 MOST_GRID = 3_000  # choices of levels per subset
@@ -112,7 +112,7 @@ class ClosedSet:
             value, directions = self.arrangement.best(w, 8)
             if value <= self.s and (aim != EVEN or value <= least + 1e-4 * self.s):
                 return w
-            self.pool = np.unique(np.concatenate([self.pool, directions]).round(10), axis=0)
+            self.pool = with_new(self.pool, directions)
         return None
 
     def _spend(self):
@@ -126,14 +126,9 @@ def _solve(features, c, chosen, free, aim, s):
     fixed, slope = features[:, chosen] @ c[chosen], features[:, free] * c[free]
     column = -np.ones((2 * len(slope), 1))
     top = s * (1 - ROOM / 2)  # the solver may exceed a row by its tolerance
-    found = linprog(
-        np.append(-aim * c[free], 1.0 if aim == EVEN else 0.0),
-        A_ub=np.hstack([np.concatenate([slope, -slope]), column]),
-        b_ub=np.append(-fixed, fixed),
-        bounds=[(0, 1)] * len(free) + [(0, top)],
-        method="highs-ds",
-        options={"primal_feasibility_tolerance": 1e-10},
-    )
+    cost = np.append(-aim * c[free], 1.0 if aim == EVEN else 0.0)
+    rows = np.hstack([np.concatenate([slope, -slope]), column])
+    found = solve_program(cost, rows, np.append(-fixed, fixed), [(0, 1)] * len(free) + [(0, top)])
     if found.status != 0:
         return None, None
     return np.clip(found.x[:-1], 0, 1), found.x[-1]

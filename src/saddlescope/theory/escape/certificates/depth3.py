@@ -20,15 +20,16 @@ Holds for any X whose arrangement can be enumerated and at most `MOST_SETS` sets
 from itertools import chain, combinations
 
 import numpy as np
-from scipy.optimize import linprog
 
 from saddlescope.errors import require
-from saddlescope.theory.escape.certificates.arrangement import arrangement_of, fits, span_of
+from saddlescope.theory.escape.certificates.arrangement import arrangement_of, fits, span_of, with_new
 from saddlescope.theory.escape.certificates.certificate import Certificate, certify, data_of, norm_bound
+from saddlescope.theory.escape.certificates.program import solve_program
 from saddlescope.theory.escape.localized import localized_loss
 
 MOST_SETS = 2**12
 TOLERANCE = 1e-12  # of the gap of one set A, relative to the scale ‖X‖‖G‖
+PATIENCE = 12  # rounds without a smaller gap: rounding then decides which λ of a flat optimum comes next
 CUTS = 12  # directions that join the pool per round of cutting planes
 UNIT = 1e3  # the solver's smallest tolerance is 1e-10 in its own unit: a row is stretched by this
 
@@ -99,7 +100,7 @@ class _Search:
     def __init__(self, X, g):
         self.X, self.g = X, g
         self.arrangement = arrangement_of(X)
-        _, self.pool = self.arrangement.best(g, CUTS)
+        self.pool = self.arrangement.rays
         self.speed, self.weights, self.dual = 0.0, None, {}
         self.improves = True  # whether a faster net raises the speed below which sets are not looked at
 
@@ -107,19 +108,22 @@ class _Search:
         """Bound the nets that switch on `chosen`, by the best λ or by one that is good enough."""
         c = -sign * self.g
         value, lam = min((self._value(c, chosen, full * (c < 0)), full) for full in (0.0, 1.0))
-        best, lower, size = (value, lam * (c < 0)), 0.0, 0
-        while best[0] > max(self.speed, lower) + TOLERANCE and size < len(self.pool):
-            size = len(self.pool)
-            lower, lam, spread = self._program(c, chosen)
+        best, lower, idle = (value, lam * (c < 0)), 0.0, 0
+        while best[0] > max(self.speed, lower) + TOLERANCE and idle < PATIENCE:
+            gap, size = best[0] - max(self.speed, lower), len(self.pool)
+            found, lam, spread = self._program(c, chosen)
+            lower = max(lower, found)
             self._improve(sign, spread)
             value = self._value(c, chosen, lam)
             best = min(best, (value, lam), key=lambda pair: pair[0])
+            better = best[0] - max(self.speed, lower) < 0.9 * gap and size < len(self.pool)
+            idle = 0 if better else idle + 1
         self.dual[sign, chosen] = best
 
     def _value(self, c, chosen, lam):
         """Φ₂ for this λ; the directions where it is nearly attained join the pool."""
         value, directions = self.arrangement.best(set_weights(c, chosen, lam), CUTS)
-        self.pool = np.unique(np.concatenate([self.pool, directions]).round(12), axis=0)
+        self.pool = with_new(self.pool, directions)
         return value
 
     def _program(self, c, chosen):
@@ -129,15 +133,10 @@ class _Search:
         fixed, slope = features[:, list(chosen)] @ c[list(chosen)], features[:, free] * c[free]
         ones = np.ones((len(slope), 1))
         rows = np.block([[UNIT * slope, -ones], [-UNIT * slope, -ones]])
-        tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-        found = linprog(
-            np.append(np.zeros(len(free)), 1.0),
-            A_ub=rows,
-            b_ub=UNIT * np.append(-fixed, fixed),
-            bounds=[(0, 1)] * len(free) + [(0, None)],
-            method="highs-ds",
-            options=tight,
-        )
+        cost, limits = np.append(np.zeros(len(free)), 1.0), UNIT * np.append(-fixed, fixed)
+        found = solve_program(cost, rows, limits, [(0, 1)] * len(free) + [(0, None)])
+        if found.status != 0:
+            return 0.0, np.zeros(len(c)), np.zeros(len(features))  # the best λ so far stays
         lam = np.zeros(len(c))
         lam[free] = np.clip(found.x[:-1], 0, 1)
         plus, minus = np.split(-found.ineqlin.marginals, 2)
