@@ -1,9 +1,11 @@
-"""The best three-layer speed as one mixed-integer program over the weights, for the tests of certificates.
+"""The best three-layer speed as one mixed-integer program over the weights, for the tests of
+certificates.
 
-It shares neither the argument nor code with the package: there are no favourable sets, no λ and no dual. Neurons of the
-first layer with one activation pattern P and one outgoing sign add up to one, ±(p·x) on P, so one vector p for each of
-both suffices. p keeps its pattern by linear rows, Σ‖p‖ ≤ 1 is cut by tangents, and σ(h_j) for points that gain is a
-binary choice. Patterns are found by throwing many directions. Exact up to tangents that are added until they hold.
+It shares neither the argument nor code with the package: there are no favourable sets, no λ and no
+dual. Neurons of the first layer with one activation pattern P and one outgoing sign add up to one,
+±(p·x) on P, so one vector p for each of both suffices. p keeps its pattern by linear rows, Σ‖p‖ ≤ 1
+is cut by tangents, and σ(h_j) for points that gain is a binary choice. Patterns are found by
+throwing many directions. Exact up to tangents that are added until they hold.
 """
 
 import numpy as np
@@ -24,7 +26,9 @@ def best_speed(X, g, rng, tolerance=1e-6):
 
 
 class _Program:
-    """Columns: p of every pattern and sign, then their lengths t, then y_j = the gain of σ(h_j), then binaries."""
+    """Columns: p of every pattern and sign, then their lengths t, then y_j = the gain of σ(h_j),
+    then binaries.
+    """
 
     def __init__(self, X, c, patterns):
         self.d, self.n = X.shape

@@ -1,5 +1,5 @@
-"""Certificates of escape speeds against answers from outside: brute force over directions, a mixed-integer program over
-weights, random nets, closed forms of circles.
+"""Certificates of escape speeds against answers from outside: brute force over directions, a
+mixed-integer program over weights, random nets, closed forms of circles.
 """
 
 import numpy as np
@@ -33,7 +33,9 @@ def shaken_circle(seed, points):
 
 
 def by_brute_force(X, G, rng):
-    """max ‖Gσ(Xᵀu)‖ over unit u: the best of many directions, each refined by ever smaller random steps."""
+    """max ‖Gσ(Xᵀu)‖ over unit u: the best of many directions, each refined by ever smaller random
+    steps.
+    """
     value = lambda u: np.linalg.norm(G @ np.maximum(X.T @ u, 0), axis=0)  # noqa: E731
     unit = lambda u: u / np.linalg.norm(u, axis=0)  # noqa: E731
     u = unit(rng.standard_normal((len(X), 50_000)))
@@ -61,7 +63,9 @@ def test_depth_2_is_the_best_of_brute_force(inputs, points, outputs):
 
 
 def test_depth_2_on_points_in_special_position():
-    """Repeated, opposite and zero points, several on one plane, and all in a plane of three dimensions."""
+    """Repeated, opposite and zero points, several on one plane, and all in a plane of three
+    dimensions.
+    """
     X = np.array([[1, 1, -1, 0, 0, 2, 0], [0, 0, 0, 1, -1, 1, 0], [0, 0, 0, 0, 0, 0, 0.0]])
     G = np.array([[1, -2, 0.5, 1, 1, -1, 3.0]])
     brute = by_brute_force(X[:2], G, np.random.default_rng(0))
@@ -93,7 +97,9 @@ def made(case):
 
 @pytest.mark.parametrize("case", DATA, ids=lambda case: f"{case[0].__name__}-{'-'.join(map(str, case[1:]))}")
 def test_depth_3_is_the_optimum_of_a_mixed_integer_program(case):
-    """The program's rows hold to 1e-7 and its tangents to 1e-6, so that it may lie above by a few 1e-6."""
+    """The program's rows hold to 1e-7 and its tangents to 1e-6, so that it may lie above by a few
+    1e-6.
+    """
     X, G = made(case)
     found = depth3_optimum(X, G)
     assert found.kind == EXACT
@@ -125,7 +131,9 @@ def test_depth_3_has_weights_and_a_dual_that_prove_it(case):
 
 
 def by_random_search(X, G, depth, rng, width=4):
-    """The best speed of a random search: the best of many nets, each changed at random and kept where it is faster."""
+    """The best speed of a random search: the best of many nets, each changed at random and kept
+    where it is faster.
+    """
     sizes = list(zip([len(X), *[width] * (depth - 1)], [*[width] * (depth - 1), len(G)], strict=True))
     nets = [rng.standard_normal((4_000, b, a)) for a, b in sizes]
     speeds = speeds_of(nets, X, G)

@@ -1,9 +1,11 @@
-"""Escape paper, Example 1 for other numbers of points: the exact best speeds at depth two and three.
+"""Escape paper, Example 1 for other numbers of points: the exact best speeds at depth two and
+three.
 
-Points on the circle with alternating G, as in Example 1, where N = 8. Depth two by its activation cones, depth three
-by the minimax over favourable sets, each with weights from below and a dual from above. σ(cos φ) has the Fourier modes
-0, 1 and the even ones, and alternating G picks out the modes N/2, 3N/2 and so on. So depth two sees nothing where N/2 is odd
-and above one. The closed forms of depth three, with α = 2π/N, were guessed from N ≤ 14; 16 and 18 points test them:
+Points on the circle with alternating G, as in Example 1, where N = 8. Depth two by its activation
+cones, depth three by the minimax over favourable sets, each with weights from below and a dual from
+above. σ(cos φ) has the Fourier modes 0, 1 and the even ones, and alternating G picks out the modes
+N/2, 3N/2 and so on. So depth two sees nothing where N/2 is odd and above one. The closed forms of
+depth three, with α = 2π/N, were guessed from N ≤ 14; 16 and 18 points test them:
 
     1/s*(3) = 1 + cot α for N divisible by four,   1/sin α + 2 Σ cos kα over odd k < N/4 for the other even N above two.
 """

@@ -1,9 +1,10 @@
 """Escape paper, Section 4 and Proposition 3.2 on random data: exact best speeds, nothing searched.
 
-Gaussian points and Gaussian G, few enough for certificates. s*(2) is also the best speed of nets with rank-one layers
-only, at any depth: such nets compute Aσ(t) + Bσ(-t) with |A| + |B| ≤ 1. So the optimum at depth three is exactly rank
-one where s*(3) = s*(2), and nothing rank one reaches it where s*(3) > s*(2). A closed set of weight vectors decides all
-depths at once: where it exists for s = s*(3), depth gains nothing beyond three.
+Gaussian points and Gaussian G, few enough for certificates. s*(2) is also the best speed of nets
+with rank-one layers only, at any depth: such nets compute Aσ(t) + Bσ(-t) with |A| + |B| ≤ 1. So the
+optimum at depth three is exactly rank one where s*(3) = s*(2), and nothing rank one reaches it
+where s*(3) > s*(2). A closed set of weight vectors decides all depths at once: where it exists for
+s = s*(3), depth gains nothing beyond three.
 """
 
 import matplotlib.pyplot as plt
@@ -78,6 +79,6 @@ experiment = Experiment(
     claims=(
         Claim("The optimal speed does not fall from depth two to depth three.", "E48 · Proposition 3.2", never_slower),
         Claim("On simple data the optimal escape direction is often exactly rank one.", "E61 · Section 4", rank_one),
-        Claim("Beyond depth three nothing is gained: s*(L) = s*(3) is proved for every L.", "E80 · conjecture 2", settled),
+        Claim("Nothing is gained beyond depth three: s*(L) = s*(3) is proved.", "E80 · conjecture 2", settled),
     ),
 )  # fmt: skip

@@ -1,17 +1,19 @@
-"""Which data have a fastest escape direction that is not rank one, and how rare they are. Exact speeds.
+"""Which data have a fastest escape direction that is not rank one, and how rare they are. Exact
+speeds.
 
-A family between Example 1 and Gaussian data. The points are those of a circle, each shaken by a normal vector of size
-`shake`; G is (1 - mix) times the alternating signs plus mix times normal numbers. The optimum at depth three is not
-rank one exactly where s*(3) > s*(2), see `exact_random`. One share per shake and mix, with its interval.
+A family between Example 1 and Gaussian data. The points are those of a circle, each shaken by a
+normal vector of size `shake`; G is (1 - mix) times the alternating signs plus mix times normal
+numbers. The optimum at depth three is not rank one exactly where s*(3) > s*(2), see `exact_random`.
+One share per shake and mix, with its interval.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.checks import groups_by, holds_in_share, share_text
+from saddlescope.checks import groups_by, holds_in_share, if_clear, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.statistics import wilson
+from saddlescope.statistics import same_share, wilson
 from saddlescope.tables import Table
 from saddlescope.theory.escape.certificates import EXACT, depth2_optimum, depth3_optimum
 from saddlescope.theory.escape.localized import circle
@@ -54,9 +56,9 @@ def rarer(axis):
             return None
         least = m[other].values == min(results.values(other))
         ends = [m.faster.values[least & (m[axis].values == v)] for v in (min(m[axis].values), max(m[axis].values))]
-        (few, n), (many, k) = ((int(e.sum()), len(e)) for e in ends[::-1])
+        (many, k), (few, n) = ((int(e.sum()), len(e)) for e in ends)
         text = f"{share_text(many, k)} at the least {axis}, {share_text(few, n)} at the largest"
-        return holds_in_share(many - few if many > few else 0, max(many, 1), text)
+        return if_clear(many * n > few * k, not same_share(many, k, few, n), text)
 
     return check
 

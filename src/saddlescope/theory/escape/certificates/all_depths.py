@@ -1,4 +1,5 @@
-"""The best speed at every depth from three on, for one output: exact where an argument closes, else bounded.
+"""The best speed at every depth from three on, for one output: exact where an argument closes, else
+bounded.
 
 From below s*(L) ≥ s*(3) for L ≥ 3 (Prop. 3.2). From above, in this order:
 
@@ -6,8 +7,8 @@ From below s*(L) ≥ s*(3) for L ≥ 3 (Prop. 3.2). From above, in this order:
 - a closed set of weight vectors for s = s*(3), by linear programs and then on levels (`closed_set`);
 - a closed set for a larger s, found by bisection: then the certificate is "bounded".
 
-An exact one proves that depth gains nothing beyond three on these data, so that layers from the third on may be rank one
-(conjecture 2 of the paper, for these data).
+An exact one proves that depth gains nothing beyond three on these data, so that layers from the
+third on may be rank one (conjecture 2 of the paper, for these data).
 """
 
 import numpy as np
@@ -59,7 +60,9 @@ def _tight_levels(three, X, G):
 
 
 def _tied(w, lam, X):
-    """w with one value for weights that nearly agree: Φ₂ is flat across λ, but has a kink along their common value."""
+    """w with one value for weights that nearly agree: Φ₂ is flat across λ, but has a kink along
+    their common value.
+    """
     free = np.flatnonzero((lam > 0) & (lam < 1))
     for first in free:
         same = free[np.abs(np.abs(w[free]) - np.abs(w[first])) <= ALIKE * np.abs(w).max()]

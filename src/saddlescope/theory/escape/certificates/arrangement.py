@@ -1,15 +1,18 @@
 """The finitely many places where a weighted sum of ReLUs can be largest.
 
-For weights w of the points, f(u) = Σ_j w_j σ(u·x_j) is linear on each cone of the arrangement of the hyperplanes
-u·x_j = 0. On a cone with active points A, f(u) = v·u with v = Σ_A w_j x_j. Over unit vectors of a pointed cone the
-largest value of v·u, where positive, is attained at the projection of v on the cone. That projection lies inside one
-face, and equals the projection of v on the face's flat. So the maximum of |f| lies among ±(projection of v on flat F),
-over all flats F and the cones that the arrangement cuts out on F. Rays (flats of dimension one) do not depend on w.
+For weights w of the points, f(u) = Σ_j w_j σ(u·x_j) is linear on each cone of the arrangement of
+the hyperplanes u·x_j = 0. On a cone with active points A, f(u) = v·u with v = Σ_A w_j x_j. Over
+unit vectors of a pointed cone the largest value of v·u, where positive, is attained at the
+projection of v on the cone. That projection lies inside one face, and equals the projection of v on
+the face's flat. So the maximum of |f| lies among ±(projection of v on flat F), over all flats F and
+the cones that the arrangement cuts out on F. Rays (flats of dimension one) do not depend on w.
 
-Every candidate is evaluated by f itself: a superfluous candidate does no harm, and no cone has to be tested for it.
+Every candidate is evaluated by f itself: a superfluous candidate does no harm, and no cone has to
+be tested for it.
 
-Holds for any X that spans its space (others are reduced first), and for points in special position: sets of points on
-one hyperplane are found with the tolerance `FLAT`. The number of cones grows as points^(d-1), hence `fits`.
+Holds for any X that spans its space (others are reduced first), and for points in special position:
+sets of points on one hyperplane are found with the tolerance `FLAT`. The number of cones grows as
+points^(d-1), hence `fits`.
 """
 
 from functools import lru_cache
@@ -35,13 +38,17 @@ def fits(dimension, points) -> bool:
 
 
 def active_sets(Y) -> np.ndarray:
-    """Which points are active in each open cone: a boolean array (cones, points). Y has full row rank."""
+    """Which points are active in each open cone: a boolean array (cones, points). Y has full row
+    rank.
+    """
     found = [_around(Y, ray) for ray in _rays(Y)] if len(Y) > 1 else [Y > 0, Y < 0]
     return np.unique(np.concatenate(found), axis=0)
 
 
 def _around(Y, ray):
-    """The cones that touch a ray: points off it keep their sign, those on it are cut again in the space across."""
+    """The cones that touch a ray: points off it keep their sign, those on it are cut again in the
+    space across.
+    """
     height = ray @ Y
     on = np.abs(height) <= FLAT * np.linalg.norm(Y, axis=0)
     across = _complement(ray[:, None])
@@ -61,7 +68,9 @@ def _rays(Y):
 
 
 def _flat(normals):
-    """Orthonormal columns of the space where all u·x = 0; None where the points are not independent."""
+    """Orthonormal columns of the space where all u·x = 0; None where the points are not
+    independent.
+    """
     length = np.linalg.norm(normals, axis=0)
     if (length <= FLAT).any():
         return None
@@ -74,7 +83,8 @@ def _complement(columns):
 
 
 class Arrangement:
-    """The flats and cones of the points, and the exact maximum of |Σ_j w_j σ(u·x_j)| over unit vectors u.
+    """The flats and cones of the points, and the exact maximum of |Σ_j w_j σ(u·x_j)| over unit
+    vectors u.
 
     **Arguments:**
 
@@ -120,10 +130,11 @@ class Arrangement:
 
 
 def with_new(pool, directions) -> np.ndarray:
-    """The pool and those directions that are not in it, up to `NEAR`: rows that nearly agree make a program cycle.
+    """The pool and those directions that are not in it, up to `NEAR`: rows that nearly agree make a
+    program cycle.
 
-    At a smooth maximum a direction that is off by 1e-7 is off by 1e-14 in value. Rays are exact, and are in a pool from
-    the start.
+    At a smooth maximum a direction that is off by 1e-7 is off by 1e-14 in value. Rays are exact,
+    and are in a pool from the start.
     """
     for one in directions:
         if np.abs(pool - one).max(axis=1).min() > NEAR:

@@ -1,11 +1,14 @@
-"""The best three-layer speed of a net whose first hidden layer is narrow, for points in the plane and one output.
+"""The best three-layer speed of a net whose first hidden layer is narrow, for points in the plane
+and one output.
 
-With k neurons in the first layer, h = Σ_{i≤k} ε_i σ(p_i·x) and Σ‖p_i‖ ≤ 1 (`depth3` has no limit on k, which makes the
-set of all h convex). Two neurons of one cone and one sign ε add up to one. So choose k different pairs (cone, ε), and a
-favourable set A: what remains is concave in (p_1, …, p_k), and a linear program with tangents for ‖p_i‖ solves it. Its
-value, an upper bound at every stage, is cut until it falls to the best speed known or is attained.
+With k neurons in the first layer, h = Σ_{i≤k} ε_i σ(p_i·x) and Σ‖p_i‖ ≤ 1 (`depth3` has no limit on
+k, which makes the set of all h convex). Two neurons of one cone and one sign ε add up to one. So
+choose k different pairs (cone, ε), and a favourable set A: what remains is concave in (p_1, …,
+p_k), and a linear program with tangents for ‖p_i‖ solves it. Its value, an upper bound at every
+stage, is cut until it falls to the best speed known or is attained.
 
-Sets A whose bound without a limit on k does not exceed the best speed are skipped: `depth3` proves that bound.
+Sets A whose bound without a limit on k does not exceed the best speed are skipped: `depth3` proves
+that bound.
 """
 
 from itertools import combinations
@@ -23,7 +26,9 @@ ROUNDS = 60
 
 
 def width_optimum(X, G, width) -> Certificate:
-    """s*(3) with `width` neurons in the first hidden layer. The cost grows as points^width: for widths up to three."""
+    """s*(3) with `width` neurons in the first hidden layer. The cost grows as points^width: for
+    widths up to three.
+    """
     X, G = data_of(X, G)
     require(len(X) == 2 and len(G) == 1, "The certificate by width needs two inputs and one output.")
     scale, two = norm_bound(X, G), depth2_optimum(X, G)
@@ -56,9 +61,11 @@ def _unit(angle):
 
 
 def _best_of(X, c, chosen, neurons, known, scale):
-    """The speed of the best p in these cones, and its upper bound; cut off once the bound is known to be too small."""
+    """The speed of the best p in these cones, and its upper bound; cut off once the bound is known
+    to be too small.
+    """
     losing = np.flatnonzero(c < 0)
-    tangents = [[ray for ray in rays] for (rays, _), _ in neurons]
+    tangents = [list(rays) for (rays, _), _ in neurons]
     fast = 0.0
     for _ in range(ROUNDS):
         value, p, t = _program(X, c, chosen, losing, neurons, tangents)

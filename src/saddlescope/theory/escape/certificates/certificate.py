@@ -37,7 +37,9 @@ class Certificate(NamedTuple):
 
 
 def certify(speed, bound, scale, name, weights=None, dual=None) -> Certificate:
-    """A certificate whose kind follows from its gap; a speed that is rounding of `scale` is no escape."""
+    """A certificate whose kind follows from its gap; a speed that is rounding of `scale` is no
+    escape.
+    """
     bound = max(bound, speed)
     if bound <= CLOSED * scale:
         speed, weights = 0.0, None

@@ -1,17 +1,21 @@
-"""A bound on the speed at every depth, for one output and few points, by a closed set of weight vectors.
+"""A bound on the speed at every depth, for one output and few points, by a closed set of weight
+vectors.
 
-`octagon` states and proves the claim: if from w = -G each proper subset A of the positive points, of w and of -w, leads
-to a w' = (w on A, λw where w < 0) with Φ₂(w') ≤ s, and so on from every w', then s*(L) ≤ s for all L ≥ 2. A w' has fewer
-points than w, so the recursion ends. Here λ is searched in floating point, on any data whose cones can be enumerated.
+`octagon` states and proves the claim: if from w = -G each proper subset A of the positive points,
+of w and of -w, leads to a w' = (w on A, λw where w < 0) with Φ₂(w') ≤ s, and so on from every w',
+then s*(L) ≤ s for all L ≥ 2. A w' has fewer points than w, so the recursion ends. Here λ is
+searched in floating point, on any data whose cones can be enumerated.
 
-With s = s*(3) a closed set proves s*(L) = s*(3) for all L ≥ 3. The converse is not true: at depth 4 and beyond the argument
-replaces the outputs of a net by their convex hull. On six points of the circle with alternating G no closed set exists
-for s*(3) = 2√3 - 3: the point 0 alone forces λ = 4 - 2√3 on both neighbours, which two such points cannot both have. There
-the bound lies above what any search finds.
+With s = s*(3) a closed set proves s*(L) = s*(3) for all L ≥ 3. The converse is not true: at depth 4
+and beyond the argument replaces the outputs of a net by their convex hull. On six points of the
+circle with alternating G no closed set exists for s*(3) = 2√3 - 3: the point 0 alone forces λ = 4 -
+2√3 on both neighbours, which two such points cannot both have. There the bound lies above what any
+search finds.
 
-Choices of λ, tried in turn: the least Σλ|w|, the least Φ₂, the largest Σλ|w|, each a linear program with cutting planes.
-Data with symmetry need one value of λ at several places, which a vertex of a program does not give. For them a second
-pass takes the values |w'| from a short list of levels, those of the sets A that are tight at depth 3.
+Choices of λ, tried in turn: the least Σλ|w|, the least Φ₂, the largest Σλ|w|, each a linear program
+with cutting planes. Data with symmetry need one value of λ at several places, which a vertex of a
+program does not give. For them a second pass takes the values |w'| from a short list of levels,
+those of the sets A that are tight at depth 3.
 """
 
 from itertools import chain, combinations, product
@@ -122,7 +126,9 @@ class ClosedSet:
 
 
 def _solve(features, c, chosen, free, aim, s):
-    """λ with |Σ w'_j σ(u·x_j)| ≤ t for the directions so far, and t: t = s, or the least t where the aim is EVEN."""
+    """λ with |Σ w'_j σ(u·x_j)| ≤ t for the directions so far, and t: t = s, or the least t where
+    the aim is EVEN.
+    """
     fixed, slope = features[:, chosen] @ c[chosen], features[:, free] * c[free]
     column = -np.ones((2 * len(slope), 1))
     top = s * (1 - ROOM / 2)  # the solver may exceed a row by its tolerance

@@ -1,18 +1,22 @@
 """The best speed of a two-layer net, exactly.
 
-At depth 2 a net is Y = Σ_i b_i σ(u_i·X). With ‖W_1‖_F = ‖W_2‖_F = 1 (the best split of ‖θ‖² = 2) its speed is at most
+At depth 2 a net is Y = Σ_i b_i σ(u_i·X). With ‖W_1‖_F = ‖W_2‖_F = 1 (the best split of ‖θ‖² = 2)
+its speed is at most
 
     s*(2) = max over unit u of ‖G σ(Xᵀu)‖,   attained by one neuron with b = -Gσ(Xᵀu)/‖Gσ(Xᵀu)‖,
 
-since Σ_i ‖b_i‖‖u_i‖ ≤ ‖W_1‖_F ‖W_2‖_F. For one output this is Φ₂(G) of `arrangement`, with finitely many candidates.
+since Σ_i ‖b_i‖‖u_i‖ ≤ ‖W_1‖_F ‖W_2‖_F. For one output this is Φ₂(G) of `arrangement`, with finitely
+many candidates.
 
-For several outputs ‖Gσ(Xᵀu)‖² is a quadratic form uᵀM_A u on each cone. Its maximum over unit vectors of a cone lies
-inside some face, and is there an eigenvector of M_A restricted to the face's flat. Where that eigenvalue is multiple,
-walking in its eigenspace keeps the value and ends at a smaller face, because the cone is pointed. So eigenvectors of
-all flats and cones, and all rays, contain the maximum.
+For several outputs ‖Gσ(Xᵀu)‖² is a quadratic form uᵀM_A u on each cone. Its maximum over unit
+vectors of a cone lies inside some face, and is there an eigenvector of M_A restricted to the face's
+flat. Where that eigenvalue is multiple, walking in its eigenspace keeps the value and ends at a
+smaller face, because the cone is pointed. So eigenvectors of all flats and cones, and all rays,
+contain the maximum.
 
-Exact where the arrangement can be enumerated (inputs that span two or three dimensions, four with few points).
-Otherwise the bound is that of `plain_bounds`, and the speed is the best of an ascent from every point.
+Exact where the arrangement can be enumerated (inputs that span two or three dimensions, four with
+few points). Otherwise the bound is that of `plain_bounds`, and the speed is the best of an ascent
+from every point.
 """
 
 import numpy as np
@@ -51,7 +55,9 @@ def _candidates(arrangement, G):
 
 
 def _ascended(X, G):
-    """Unit vectors, one per column: from ±x_j, the best direction for the points that are active, again and again."""
+    """Unit vectors, one per column: from ±x_j, the best direction for the points that are active,
+    again and again.
+    """
     some = X[:, :: -(-X.shape[1] // STARTS)]
     u = np.concatenate([some, -some], axis=1)
     found = [u]

@@ -1,20 +1,24 @@
 """The best speed of a three-layer net with one output, exactly, for few points.
 
-The last hidden layer may have one neuron (Prop. 3.2): Y = ε σ(h), h = Σ_i a_i σ(u_i·X) with unit u_i and Σ|a_i| ≤ 1.
-With c = -εG, points with c_j > 0 are favourable. For h with the favourable points A switched on,
+The last hidden layer may have one neuron (Prop. 3.2): Y = ε σ(h), h = Σ_i a_i σ(u_i·X) with unit
+u_i and Σ|a_i| ≤ 1. With c = -εG, points with c_j > 0 are favourable. For h with the favourable
+points A switched on,
 
     Σ_j c_j σ(h_j) = min over λ ∈ [0,1] of Σ_A c_j h_j - Σ_{c_j<0} λ_j |c_j| h_j,
 
-which is linear in h, and h runs over a convex set. By the minimax theorem, with w = (c on A, -λ|c| where c < 0),
+which is linear in h, and h runs over a convex set. By the minimax theorem, with w = (c on A, -λ|c|
+where c < 0),
 
     s*(3) = max over ε = ±1 and A of  min over λ of  Φ₂(w),   Φ₂(w) = max over unit u of |Σ_j w_j σ(u·x_j)|.
 
-Every λ proves a bound for its A; the λ of all A together are the dual certificate. Φ₂ is exact by `arrangement`. The
-minimum over λ is a linear program with one row per direction u, and rows are added where Φ₂ is attained (cutting
-planes). Its dual variables are the a_i: weights whose speed is computed by the net itself. Speed and bound are thus
-found independently, and `gap` is what remains between them.
+Every λ proves a bound for its A; the λ of all A together are the dual certificate. Φ₂ is exact by
+`arrangement`. The minimum over λ is a linear program with one row per direction u, and rows are
+added where Φ₂ is attained (cutting planes). Its dual variables are the a_i: weights whose speed is
+computed by the net itself. Speed and bound are thus found independently, and `gap` is what remains
+between them.
 
-Holds for any X whose arrangement can be enumerated and at most `MOST_SETS` sets A. Points with G_j = 0 do not matter.
+Holds for any X whose arrangement can be enumerated and at most `MOST_SETS` sets A. Points with G_j
+= 0 do not matter.
 """
 
 from itertools import chain, combinations
@@ -44,7 +48,8 @@ def depth3_fits(X, G) -> bool:
 def depth3_optimum(X, G) -> Certificate:
     """s*(3) for one output, with weights that attain it.
 
-    `dual[ε, A]` is (bound, λ): this λ proves the bound for nets that switch on the favourable points A.
+    `dual[ε, A]` is (bound, λ): this λ proves the bound for nets that switch on the favourable
+    points A.
     """
     X, G = data_of(X, G)
     require(len(G) == 1, f"The certificate of depth 3 needs one output; G has {len(G)}. Use `speed_bound`.")
@@ -62,7 +67,9 @@ def depth3_optimum(X, G) -> Certificate:
 
 
 def set_bounds(X, G, sign, enough):
-    """(A, bound) for the sets A of nets whose last weight has this sign; a bound below `enough` is not improved."""
+    """(A, bound) for the sets A of nets whose last weight has this sign; a bound below `enough` is
+    not improved.
+    """
     scale = norm_bound(X, G)
     search = _Search(X, G[0] / scale)
     search.speed, search.improves = enough / scale, False
@@ -127,7 +134,9 @@ class _Search:
         return value
 
     def _program(self, c, chosen):
-        """The program with the rows of the pool: its value, λ, and the a_i of the pool's directions."""
+        """The program with the rows of the pool: its value, λ, and the a_i of the pool's
+        directions.
+        """
         features = self.arrangement.features(self.pool)
         free = np.flatnonzero(c < 0)
         fixed, slope = features[:, list(chosen)] @ c[list(chosen)], features[:, free] * c[free]

@@ -1,19 +1,23 @@
-"""Example 1 settled: on the circle of eight points with alternating G, s*(L) = 1/2 for every depth L ≥ 3. Exactly.
+"""Example 1 settled: on the circle of eight points with alternating G, s*(L) = 1/2 for every depth
+L ≥ 3. Exactly.
 
-Claim. Let K be a set of weight vectors, closed under reversing the sign, with Φ₂(w) ≤ s for every w in K, such that
-for each w in K and each proper subset A of its positive points some λ ∈ [0,1] puts w' = (w on A, λw where w < 0) into K.
-Then no bias-free ReLU net of any depth L ≥ 2 has Σ_j w_j Y_j > s for a w in K (layers of norm at most one, one output).
+Claim. Let K be a set of weight vectors, closed under reversing the sign, with Φ₂(w) ≤ s for every w
+in K, such that for each w in K and each proper subset A of its positive points some λ ∈ [0,1] puts
+w' = (w on A, λw where w < 0) into K. Then no bias-free ReLU net of any depth L ≥ 2 has Σ_j w_j Y_j
+> s for a w in K (layers of norm at most one, one output).
 
-Why. Induction on L. At depth 2 this is Φ₂(w) ≤ s. At depth L + 1 the last hidden layer may have one neuron, so the
-output is ±σ(h) with h of depth L; let it be +, else take -w. Let A be the positive points with h_j > 0. If these are all,
-Σ w_j σ(h_j) ≤ Σ w_j h_j ≤ s. If not, σ(h_j) ≥ λ_j h_j gives Σ w_j σ(h_j) ≤ Σ w'_j h_j ≤ s. No convexity is needed.
-Where Φ₂(w on A) ≤ s nothing more is: λ = 0 leaves weights of one sign, for which depth gains nothing (`plain_bounds`).
+Why. Induction on L. At depth 2 this is Φ₂(w) ≤ s. At depth L + 1 the last hidden layer may have one
+neuron, so the output is ±σ(h) with h of depth L; let it be +, else take -w. Let A be the positive
+points with h_j > 0. If these are all, Σ w_j σ(h_j) ≤ Σ w_j h_j ≤ s. If not, σ(h_j) ≥ λ_j h_j gives
+Σ w_j σ(h_j) ≤ Σ w'_j h_j ≤ s. No convexity is needed. Where Φ₂(w on A) ≤ s nothing more is: λ = 0
+leaves weights of one sign, for which depth gains nothing (`plain_bounds`).
 
-For Example 1 and s = 1/2 the nine vectors below suffice, with their rotations, reflections and signs. Their entries
-are 0, ±1 and ±√2/4, the points have coordinates in ℚ(√2), and so have all rays of the arrangement. So every test is a
-comparison in ℚ(√2), made without rounding. The weights of Eq. 2, with W_3 = [-1], have speed 1/2: the bound is attained
-at depth 3, and by Prop. 3.2 at every larger depth. This answers footnote 2 (nothing is faster) and, on these data,
-conjecture (2): layers from the third on may be rank one.
+For Example 1 and s = 1/2 the nine vectors below suffice, with their rotations, reflections and
+signs. Their entries are 0, ±1 and ±√2/4, the points have coordinates in ℚ(√2), and so have all rays
+of the arrangement. So every test is a comparison in ℚ(√2), made without rounding. The weights of
+Eq. 2, with W_3 = [-1], have speed 1/2: the bound is attained at depth 3, and by Prop. 3.2 at every
+larger depth. This answers footnote 2 (nothing is faster) and, on these data, conjecture (2): layers
+from the third on may be rank one.
 """
 
 from fractions import Fraction
@@ -63,7 +67,9 @@ def _value(w, k):
 
 
 def _inside_at_most(w, k, target):
-    """Between the rays k and k + 1 the maximum is ‖v‖, where ±v lies strictly between them; else it is on a ray."""
+    """Between the rays k and k + 1 the maximum is ‖v‖, where ±v lies strictly between them; else it
+    is on a ray.
+    """
     middle = tuple(map(sum, zip(point(k), point(k + 1), strict=True)))
     active = [j for j in range(8) if _dot(middle, point(j)).sign > 0]
     v = tuple(_total(ENTRY[w[j]] * point(j)[i] for j in active) for i in (0, 1))
@@ -72,7 +78,9 @@ def _inside_at_most(w, k, target):
 
 
 def closes(w: str, target: Sqrt2, members: frozenset) -> bool:
-    """Whether Φ₂(w) ≤ target and every proper subset of positive points, of w and of -w, leads back to `members`."""
+    """Whether Φ₂(w) ≤ target and every proper subset of positive points, of w and of -w, leads back
+    to `members`.
+    """
     both = all(_subsets_close(c, target, members) for c in (w, _negative(w)))
     return one_neuron_at_most(w, target) and both
 
@@ -89,16 +97,20 @@ def _leads_back(c, chosen, target, members):
 
 
 def _reached(c, chosen, w):
-    """Whether w is c on the chosen points, λc with λ in [0, 1] where c is negative, and 0 elsewhere."""
+    """Whether w is c on the chosen points, λc with λ in [0, 1] where c is negative, and 0
+    elsewhere.
+    """
     if any(w[j] != (c[j] if j in chosen else "0") for j in range(8) if ENTRY[c[j]].sign >= 0):
         return False
     return all(ENTRY[c[j]] <= ENTRY[w[j]] <= exact(0) for j in range(8) if ENTRY[c[j]].sign < 0)
 
 
 def is_closed(target: Sqrt2 = HALF, closed_set=CLOSED_SET) -> bool:
-    """Whether the set proves that no depth exceeds the target, on every data that one of its vectors stands for.
+    """Whether the set proves that no depth exceeds the target, on every data that one of its
+    vectors stands for.
 
-    A rotation, a reflection or the other sign of a vector asks the same questions: one of each is tested.
+    A rotation, a reflection or the other sign of a vector asks the same questions: one of each is
+    tested.
     """
     members = frozenset(chain.from_iterable(map(_orbit, closed_set)))
     return all(closes(w, target, members) for w in closed_set)

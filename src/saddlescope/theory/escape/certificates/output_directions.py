@@ -1,12 +1,14 @@
 """Several outputs: the best output direction, by branch and bound on a half circle.
 
-The last hidden layer may have one neuron, so Y = b σ(h) with ‖b‖ = 1 and s* = max over b of s(b), the best speed of the
-one-output problem with G_b = bᵀG. Only b in the range of G matters: outputs are reduced to rank(G) first. G of rank one,
-as of two classes under cross-entropy, is a problem of one output.
+The last hidden layer may have one neuron, so Y = b σ(h) with ‖b‖ = 1 and s* = max over b of s(b),
+the best speed of the one-output problem with G_b = bᵀG. Only b in the range of G matters: outputs
+are reduced to rank(G) first. G of rank one, as of two classes under cross-entropy, is a problem of
+one output.
 
-s(b) is a maximum of functions linear in b, hence convex and positively homogeneous: for b = αb₁ + βb₂ with α, β ≥ 0,
-s(b) ≤ αs(b₁) + βs(b₂). For rank two that bounds s on the arc between b₁ and b₂, and the arc with the largest bound is
-halved until bound and best value agree. The same holds of any convex bound in place of s. s(-b) = s(b).
+s(b) is a maximum of functions linear in b, hence convex and positively homogeneous: for b = αb₁ +
+βb₂ with α, β ≥ 0, s(b) ≤ αs(b₁) + βs(b₂). For rank two that bounds s on the arc between b₁ and b₂,
+and the arc with the largest bound is halved until bound and best value agree. The same holds of any
+convex bound in place of s. s(-b) = s(b).
 """
 
 import heapq
@@ -24,7 +26,9 @@ def reduced_outputs(G) -> tuple[np.ndarray, np.ndarray]:
 
 
 def best_direction(speed, tolerance=1e-6, evaluations=200) -> tuple[float, float, np.ndarray]:
-    """The largest value found, an upper bound, and the unit vector b of a convex, even, homogeneous speed(b) in the plane."""
+    """The largest value found, an upper bound, and the unit vector b of a convex, even, homogeneous
+    speed(b) in the plane.
+    """
     angles = np.linspace(0, np.pi, ARCS + 1)
     values = [speed(_unit(angle)) for angle in angles[:-1]]
     values.append(values[0])

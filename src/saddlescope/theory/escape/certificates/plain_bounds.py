@@ -1,15 +1,18 @@
 """Bounds on the speed at every depth that need no search over nets.
 
-For weights w ≥ 0 of the points depth gains nothing: σ(Σ a_i z_i) ≤ Σ |a_i| z_i for features z ≥ 0, so that
+For weights w ≥ 0 of the points depth gains nothing: σ(Σ a_i z_i) ≤ Σ |a_i| z_i for features z ≥ 0,
+so that
 
     max over nets of Σ_j w_j σ(h_j) = Φ₂(w),   Φ₂(w) = max over unit u of |Σ_j w_j σ(u·x_j)|.
 
-One output. The last hidden layer may have one neuron (Prop. 3.2), so Y = ±σ(h). Dropping the points where it loses,
+One output. The last hidden layer may have one neuron (Prop. 3.2), so Y = ±σ(h). Dropping the points
+where it loses,
 
     s*(L) ≤ max(Φ₂(G₊), Φ₂(G₋))   for every L ≥ 2.
 
-Several outputs. Y = b σ(h) with ‖b‖ = 1, so s* ≤ Φ₂(‖G_1‖, …, ‖G_N‖). Also ‖h‖ ≤ ‖X‖_op, because h is a convex
-combination of ±σ(…) of vectors of that size. So s* ≤ ‖X‖_op ‖Gᵀb‖ ≤ ‖X‖_op ‖G‖_op, which is never above ‖X‖_op ‖G‖_F.
+Several outputs. Y = b σ(h) with ‖b‖ = 1, so s* ≤ Φ₂(‖G_1‖, …, ‖G_N‖). Also ‖h‖ ≤ ‖X‖_op, because h
+is a convex combination of ±σ(…) of vectors of that size. So s* ≤ ‖X‖_op ‖Gᵀb‖ ≤ ‖X‖_op ‖G‖_op,
+which is never above ‖X‖_op ‖G‖_F.
 
 Where Φ₂ itself cannot be enumerated: σ(t) = (t + |t|)/2, so for w ≥ 0, by Cauchy-Schwarz,
 

@@ -1,4 +1,5 @@
-"""The best bound on the escape speed that fits the data, its depth and size, with the name of the argument.
+"""The best bound on the escape speed that fits the data, its depth and size, with the name of the
+argument.
 
 | data | depth 2 | depth 3 | deeper |
 |---|---|---|---|
@@ -7,7 +8,8 @@
 | two to four inputs, more points or outputs | exact | bounded | bounded |
 | anything else | bounded | bounded | bounded |
 
-`speed` in the certificate is what is attained at this depth or a smaller one (Prop. 3.2), with weights for this depth.
+`speed` in the certificate is what is attained at this depth or a smaller one (Prop. 3.2), with
+weights for this depth.
 """
 
 import numpy as np
@@ -57,7 +59,9 @@ def _three(X, G, depth, scale):
 
 
 def _two_outputs(X, G, depth, two, scale):
-    """Depth 3 where the cones and sets are few enough; else the bound of one sign in the best output direction."""
+    """Depth 3 where the cones and sets are few enough; else the bound of one sign in the best
+    output direction.
+    """
     if depth == 3 and depth3_fits(X, np.ones_like(G[:1])):
         _, bound, b = best_direction(lambda b: depth3_optimum(X, (b @ G)[None]).bound)
         inner = depth3_optimum(X, (b @ G)[None])
@@ -70,7 +74,9 @@ def _two_outputs(X, G, depth, two, scale):
 
 
 def _lifted(weights, back, depth):
-    """The net with its outputs back in their own space, and layers [1] before the last one, up to the depth (Prop. 3.2)."""
+    """The net with its outputs back in their own space, and layers [1] before the last one, up to
+    the depth (Prop. 3.2).
+    """
     if weights is None:
         return None
     through = [np.ones((1, 1))] * (depth - len(weights))

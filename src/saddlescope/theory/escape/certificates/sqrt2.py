@@ -1,4 +1,6 @@
-"""Numbers a + b√2 with fractions a and b, without rounding: sums, products and the order of such numbers are exact."""
+"""Numbers a + b√2 with fractions a and b, without rounding: sums, products and the order of such
+numbers are exact.
+"""
 
 from dataclasses import dataclass
 from fractions import Fraction
