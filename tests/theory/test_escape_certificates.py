@@ -16,6 +16,7 @@ from saddlescope.theory.escape.certificates import (
     every_depth_bound,
     speed_bound,
 )
+from saddlescope.theory.escape.certificates.by_width import width_optimum
 from saddlescope.theory.escape.certificates.closed_set import ClosedSet
 from saddlescope.theory.escape.localized import circle, localized_loss
 
@@ -163,6 +164,17 @@ def test_no_net_of_a_random_search_exceeds_the_bound(depth, outputs):
         assert 0.7 * found.speed < reached <= found.bound * (1 + 1e-9)
         assert -localized_loss(found.weights, X, G) == pytest.approx(found.speed, rel=1e-9)
         assert [np.linalg.norm(w) for w in found.weights] == pytest.approx([1] * depth)
+
+
+@pytest.mark.parametrize(("width", "speed"), [(1, 0), (2, 3**0.5 / 4), (3, 2 * 3**0.5 - 3)])
+def test_narrow_first_layers_on_six_points_of_a_circle(width, speed):
+    """Random nets of this width come near the certificate, and not above it."""
+    X, G = circle(6)
+    found = width_optimum(X, G, width)
+    assert found.kind == EXACT
+    assert found.speed == pytest.approx(speed, abs=1e-9)
+    reached = by_random_search(X, G, 3, np.random.default_rng(0), width)
+    assert 0.9 * speed - 1e-12 <= reached <= found.bound + 1e-9
 
 
 CIRCLES = {4: (1, 1), 6: (0, 2 * 3**0.5 - 3), 8: (2**0.5 - 1, 1 / 2), 10: (0, None), 12: (2 - 3**0.5, (3**0.5 - 1) / 2)}
