@@ -128,9 +128,7 @@ def products(setting, steps):
     ins = [jnp.ones((BATCH, w.shape[1]), "float32") for w in weights]
     outs = [jnp.ones((BATCH, w.shape[0]), "float32") for w in weights]
     products = jax.jit(
-        lambda a, g, w: [
-            (x @ m.T, d.T @ x, d @ m if j else x) for j, (x, d, m) in enumerate(zip(a, g, w, strict=True))
-        ]
+        lambda a, g, w: [(x @ m.T, d.T @ x, d @ m if j else x) for j, (x, d, m) in enumerate(zip(a, g, w, strict=True))]
     )
 
     def turn():
@@ -174,7 +172,10 @@ def main():
     found = {}
     for width in options.width:
         steps = max(16, 300 * 100**2 // width**2)
-        for samples, kind in ((300 * BATCH, "whole batches"), (300 * BATCH + 5, "a short last batch")):
+        for samples, kind in (
+            (300 * BATCH, "whole batches"),
+            (300 * BATCH + 5, "a short last batch"),
+        ):
             spent = compare(width, samples, steps, options.rounds)
             print(f"width {width}, {kind}, {steps} steps per turn")
             for name, times in spent.items():

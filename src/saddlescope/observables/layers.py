@@ -3,6 +3,7 @@
 from typing import final
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 
 from saddlescope.errors import InvalidInput, require
@@ -68,8 +69,8 @@ class ActivationRanks(Observable):
         _check_samples(self.samples)
 
     def __call__(self, snapshot):
-        act = snapshot.net.activation
         hidden = before_activation(snapshot, self.samples)[:-1]
+        act = snapshot.net.activation
         return jnp.stack([numerical_rank(act(z), self.tolerance) for z in hidden])
 
 
@@ -131,14 +132,17 @@ class BottleneckRanks(Observable):
     def _least(self, h, later, act, outputs):
         """The least rank of one layer, whose activations are h."""
         directions = jnp.linalg.svd(h, full_matrices=False)[2]
-        allowed, kept = self.tolerance * jnp.linalg.norm(outputs), min(MOST, len(directions))
-        good = []
-        for k in range(1, kept + 1):
-            z = (h @ directions[:k].T) @ directions[:k] @ later[0].T
+        along, most = h @ directions.T, min(MOST, len(directions))
+
+        def change(leading):
+            z = (along * leading) @ directions @ later[0].T
             for w in later[1:]:
                 z = act(z) @ w.T
-            good.append(jnp.linalg.norm(z - outputs) <= allowed)
-        return jnp.where(jnp.any(jnp.array(good)), 1 + jnp.argmax(jnp.array(good)), kept + 1)
+            return jnp.linalg.norm(z - outputs)
+
+        changes = jax.lax.map(change, jnp.tri(most, len(directions), dtype=h.dtype))
+        good = changes <= self.tolerance * jnp.linalg.norm(outputs)
+        return jnp.where(jnp.any(good), 1 + jnp.argmax(good), most + 1)
 
 
 def before_activation(snapshot, samples):

@@ -10,6 +10,7 @@ from saddlescope.claims import CheckResult
 
 NAME = re.compile(r"top_singular_values_W\d")
 BELOW = 0.95  # of the loss at the start: a plateau above it is the origin
+ABOVE = 0.5  # of the loss at the start: a plateau below it is the end of learning, not a saddle
 BALANCED = 1.5  # s₁(W₁)/s₁(W₃), either way; a net broken by too large a step is not balanced
 DOMINANT = 0.5  # of the largest: others below it leave the largest alone
 SPREAD = 0.02  # of s₂/s₁ between layers, from the initial draw
@@ -53,12 +54,13 @@ def dominant_number(values, most=5) -> np.ndarray:
 
 
 def rests(run) -> list[Rest]:
-    """All plateaus below the origin's on which the layers are balanced, in time."""
+    """All plateaus between the origin's and the end of learning on which layers are balanced."""
     values, times, found = spectra(run), run.times, []
     start = run["loss"].values[0]
     for p in run.stages.plateaus:
         during = np.flatnonzero((times >= p.start) & (times <= p.end))
-        if p.level > BELOW * start or p.kind == "weak" or not len(during):
+        between = ABOVE * start < p.level < BELOW * start
+        if not between or p.kind == "weak" or not len(during):
             continue
         at = int(during[np.argmin(np.abs(times[during] - p.at))])
         first, third = values[at, 0, 0], values[at, min(2, values.shape[1] - 1), 0]
@@ -66,6 +68,13 @@ def rests(run) -> list[Rest]:
             left = any(d.at > p.end - 1 for d in run.stages.drops)
             found.append(Rest(p.start, p.end, p.level, at, during, left))
     return found
+
+
+def wait(run) -> float:
+    """Epochs until the loss has left the origin; infinite where it never does."""
+    loss = run["loss"].values
+    gone = np.flatnonzero(loss < BELOW * loss[0])
+    return float(gone[0]) if gone.size else np.inf
 
 
 def first_rest(run) -> Rest | None:

@@ -13,6 +13,7 @@ from saddlescope.papers.escape._plateaus import (
     ratios,
     say_ratios,
     spectra,
+    wait,
     where_rested,
 )
 
@@ -30,9 +31,8 @@ def say_levels(results):
 
 
 def _lengths(run, rest):
-    origin = run.stages.plateaus[0]
     word = "" if rest.left else "+"
-    return f"origin {origin.end - origin.start:.0f}, rest {rest.end - rest.start:.0f}{word} epochs at {rest.level:.2f}"
+    return f"origin {wait(run):.0f}, rest {rest.end - rest.start:.0f}{word} epochs at {rest.level:.2f}"
 
 
 def one_dominant(run, rest):

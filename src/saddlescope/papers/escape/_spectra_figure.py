@@ -49,3 +49,8 @@ def _layer_panel(ax, run, layer, log):
     ax.set(xlabel="epoch", ylabel="singular values", title=f"$W_{layer + 1}$")
     if log:
         ax.set_yscale("log")
+
+
+def log_spectra_figure(results):
+    """The same with singular values over training on a logarithmic axis, as in Fig. 5 and 6."""
+    return spectra_figure(results, log=True)

@@ -1,12 +1,13 @@
 """Escape paper, Fig. 1 and 3: singular values of a 6-layer ReLU net on MNIST.
 
-Scaled: width 100 in place of 1000, deviation 0.01 in place of 0.001, 30/‖θ‖⁴ in place of 10/‖θ‖⁴, 400 epochs in place
-of 1000. The narrower net costs 0.5 ms per step in place of 18, so that four seeds take half an hour of one core. The
-singular values of the initial noise, about 2 √width · deviation, are 0.2 in place of 0.06. The time until the second
-escape falls steeply with them.
+Scaled: width 100 in place of 1000, deviation 0.01 in place of 0.001, 30/‖θ‖⁴ in place of 10/‖θ‖⁴,
+400 epochs in place of 1000. The narrower net costs 0.5 ms per step in place of 18, so that four
+seeds take half an hour of one core. The singular values of the initial noise, about
+2 √width · deviation, are 0.2 in place of 0.06. The time until the second escape falls steeply with
+them; at twice the deviation there is no plateau left.
 
-`--axis form=paper` is the paper's own scale, about ten hours of one core per seed; a run that is stopped resumes. The quick
-form has the small digits, since MNIST may not be here.
+`--axis form=paper` is the paper's own scale, about ten hours of one core per seed; a run that is
+stopped resumes. The quick form has the small digits, since MNIST may not be here.
 """
 
 from saddlescope.experiment import Experiment

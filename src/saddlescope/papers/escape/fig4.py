@@ -13,13 +13,13 @@ from saddlescope.checks import holds_in_share, share_text
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE
-from saddlescope.papers.escape._plateaus import deep_layers, first_rest, ratios, spectra
+from saddlescope.papers.escape._plateaus import deep_layers, first_rest, ratios, spectra, wait
 from saddlescope.papers.escape._training import SPECTRA, Form, require_data
 from saddlescope.tasks import ImageClasses
 
 FORMS = {
     "digits": Form("small", depth=4, width=50, scale=1e-2, c=1.5, power=2, epochs=200),
-    "digits, wide": Form("small", depth=4, width=100, scale=1e-2, c=1.5, power=2, epochs=600),
+    "digits-wide": Form("small", depth=4, width=100, scale=1e-2, c=1.5, power=2, epochs=600),
     "mnist": Form("mnist", depth=4, width=100, scale=1e-2, c=0.25, power=2, epochs=60),
     "paper": Form("mnist", depth=4, width=1000, scale=1e-3, c=0.25, power=2, epochs=1000),
 }
@@ -44,11 +44,6 @@ def setting(form, depth, scale, clock, seed):
 
 def save_at(form, depth, scale, clock, seed):
     return form_at(form, depth, scale, clock).instants()
-
-
-def wait(run):
-    """Epochs until the first drop; infinite where there is none."""
-    return run.stages.drops[0].at if run.stages.drops else np.inf
 
 
 def length(run):
@@ -164,7 +159,11 @@ def draw(results):
                 values = spectra(run)[:, -2]
                 ax.plot(run.times, values[:, 1] / values[:, 0], color=ORANGE, lw=0.8)
             power = "‖θ‖⁴" if depth == 6 or clock == "fourth" else "‖θ‖²"
-            ax.set(xlabel="epoch", title=f"depth {depth}, c/{power}, deviation {scale:g}", ylim=(0, 2.4))
+            ax.set(
+                xlabel="epoch",
+                title=f"depth {depth}, c/{power}, deviation {scale:g}",
+                ylim=(0, 2.4),
+            )
             ax.set_xscale("symlog", linthresh=10)
     axes[0, 0].set_ylabel("loss (blue), $s_2/s_1$ of\nthe last hidden layer (orange)")
     return figure

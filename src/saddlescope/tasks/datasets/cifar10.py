@@ -38,7 +38,10 @@ class CIFAR10(Dataset):
         return sources_of(self.name, files, _as_arrays)
 
     def check(self, arrays):
-        shapes = arrays["train_x"].shape == (50_000, 3072) and arrays["test_x"].shape == (10_000, 3072)
+        shapes = arrays["train_x"].shape == (50_000, 3072) and arrays["test_x"].shape == (
+            10_000,
+            3072,
+        )
         counts = set(np.bincount(arrays["train_y"]).tolist()) == {5000}
         require(shapes and counts, "what was fetched is not CIFAR-10 as it was published")
         check_digests(arrays, SHA256, self.title)

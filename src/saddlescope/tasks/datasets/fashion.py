@@ -34,7 +34,10 @@ class FashionMNIST(Dataset):
         return sources_of(self.name, FILES.values(), read_idx_files)
 
     def check(self, arrays):
-        shapes = arrays["train_x"].shape == (60_000, 784) and arrays["test_x"].shape == (10_000, 784)
+        shapes = arrays["train_x"].shape == (60_000, 784) and arrays["test_x"].shape == (
+            10_000,
+            784,
+        )
         counts = set(np.bincount(arrays["train_y"]).tolist()) == {6000}
         require(shapes and counts, "what was fetched is not Fashion-MNIST as it was published")
         check_digests(arrays, SHA256, self.title)
