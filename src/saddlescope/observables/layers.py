@@ -1,10 +1,12 @@
 """What the layers of a deep net do to the data: ranks, the effect of the activation, bottlenecks."""
 
+from collections.abc import Callable
 from typing import final
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from saddlescope.errors import InvalidInput, require
 from saddlescope.observables.observable import Observable
@@ -14,13 +16,13 @@ from saddlescope.tasks.task import Moments
 MOST = 20  # the largest rank that a bottleneck is looked for with
 
 
-def numerical_rank(matrix, tolerance):
+def numerical_rank(matrix: jax.Array | np.ndarray, tolerance: float) -> jax.Array:
     """How many singular values exceed `tolerance` times the largest; 0 of a matrix of zeros."""
     values = jnp.linalg.svd(matrix, compute_uv=False)
     return jnp.sum(values > tolerance * values[0])
 
 
-def relu_effect(z, activation):
+def relu_effect(z: jax.Array | np.ndarray, activation: Callable) -> jax.Array:
     """‖σ(Z) - Z‖² / ‖Z‖²; 0 where the activation changes nothing, and of zeros."""
     size = jnp.sum(z**2)
     return jnp.sum((activation(z) - z) ** 2) / jnp.where(size > 0, size, 1.0)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from saddlescope.checks import in_most_runs
-from saddlescope.claims import Claim
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.papers.escape._plateaus import (
     DOMINANT,
     SPREAD,
@@ -18,10 +18,22 @@ from saddlescope.papers.escape._plateaus import (
 )
 
 
-def two_saddles(run):
-    """It waits at the origin, comes to rest below, and leaves that too."""
+def two_saddles(results):
+    """Runs come to rest below the origin and leave that too. One that is still at the origin, or
+    still at rest, when its budget ends does not count: it has not been there long enough."""
+    undecided = np.array([bool(run.finite and _waits(run)) for run in results.runs()])
+    if undecided.all():
+        text = f"all {undecided.size} runs still wait; {say_levels(results)}"
+        return CheckResult(False, text, unclear=True)
+    found = in_most_runs(lambda run: first_rest(run) is not None)(results.where(~undecided))
+    text = f"{undecided.sum()} of {undecided.size} runs still wait; {found.evidence}"
+    text += f"; {say_levels(results)}"
+    return CheckResult(found.holds, text, found.partly, found.unclear, found.counts)
+
+
+def _waits(run):
     rest = first_rest(run)
-    return rest is not None and rest.left
+    return np.isinf(wait(run)) if rest is None else not rest.left
 
 
 def say_levels(results):
@@ -101,7 +113,7 @@ def spectra_claims(figure):
         Claim(
             "Training passes two saddles, the origin and one of lower loss.",
             f"E56 · {figure}",
-            in_most_runs(two_saddles, say_levels),
+            two_saddles,
         ),
         Claim(
             "After the first escape every layer has one dominant singular value.",

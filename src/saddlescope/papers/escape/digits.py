@@ -22,7 +22,7 @@ experiment = Experiment(
     save_at=save_at,
     observe=(SPECTRA,),
     full=dict(form=("long",), seed=range(12)),
-    quick=dict(form=("quick",), seed=range(4)),
+    quick=dict(form=("quick",), seed=range(5)),
     check_available=require_data(FORMS),
     draw=spectra_figure,
     claims=spectra_claims("Fig. 1"),
