@@ -165,6 +165,8 @@ def draw(results):
                 ylim=(0, 2.4),
             )
             ax.set_xscale("symlog", linthresh=10)
+            ax.set_xlim(left=0)
+            ax.set_visible(bool(ax.lines))  # not every depth has every scale
     axes[0, 0].set_ylabel("loss (blue), $s_2/s_1$ of\nthe last hidden layer (orange)")
     return figure
 
