@@ -13,6 +13,7 @@ from saddlescope.initials import FirstUnits, Scaled, given_weights
 from saddlescope.losses import CrossEntropy, CustomLoss, SquaredError
 from saddlescope.nets import (
     MLP,
+    BiasFreeMLP,
     ConvUnit,
     Cube,
     CustomUnit,
@@ -41,7 +42,10 @@ from saddlescope.nets import (
 )  # fmt: skip
 from saddlescope.observables import (
     Accuracy,
+    ActivationEffect,
+    ActivationRanks,
     Balancedness,
+    BottleneckRanks,
     ByNorm,
     ByRank,
     ByRays,
@@ -52,6 +56,7 @@ from saddlescope.observables import (
     GradientNoise,
     GradientNorm,
     HeldOutLoss,
+    LayerNorms,
     LearnedModes,
     LearnedSamples,
     LogRatios,
@@ -63,12 +68,15 @@ from saddlescope.observables import (
     ResidualAmplitudes,
     Sharpness,
     SingularValues,
+    StrongImbalance,
     SymmetryDefect,
     TestError,
     TopSingularValues,
     UnitDirections,
     UnitNorms,
+    WeakBalance,
     WeightDensity,
+    WeightRanks,
 )  # fmt: skip
 from saddlescope.optimisers import (
     Adam,
@@ -90,6 +98,7 @@ from saddlescope.tasks import (
     Chirp,
     DigitPair,
     FunctionTask,
+    ImageClasses,
     InContextRegression,
     LinearTeacher,
     Points,
@@ -182,6 +191,15 @@ def random_feature_setting(**changes):
     return Setting(**given | changes)
 
 
+def image_setting(**changes):
+    """Deep ReLU nets on small digits as the escape paper trains them, with a short last batch."""
+    given = dict(
+        task=ImageClasses("small", 60), net=BiasFreeMLP((8, 7, 6), 0.3), optimiser=NormScaledDescent(0.5, 2),
+        loss=CrossEntropy(), batch=7, epochs=10,
+    )  # fmt: skip
+    return Setting(**given | changes)
+
+
 def engine_for(setting):
     """What starts and advances a run of this setting."""
     return setting.engine.begin(setting)
@@ -220,6 +238,7 @@ CASES = [
     UniformFanIn(), Gaussian(), MeanField(), MuP(),
     low_rank(3, 2, 8), low_rank(2, 1, 7, activation=LeakyReLU(0.2), trainable="all", parameterisation=MuP()),
     low_rank(3, 3, 9, activation=Tanh(), residual=True, parameterisation=MeanField()), MLP((6, 5)),
+    BiasFreeMLP((6, 5), 0.5), BiasFreeMLP((4,), 0.5, Tanh()),
     linear_units(5, 0.3), linear_units(5, 0.01, rank=2, spread=0.5), Units(6, Neuron(ReLU()), 0.5),
     Units(6, Neuron(Tanh(), bias=True), 0.5), Units(4, Neuron(Square()), 0.5), Units(4, Neuron(Cube()), 0.5),
     Units(3, CustomUnit(product), 0.5), Units(3, ConvUnit(2, Identity()), 0.5), Units(3, ConvUnit(2, ReLU(), 1), 0.5),
@@ -229,9 +248,9 @@ CASES = [
     DeepUnits(3, Neuron(Square()), (4,), 0.5), LinearTransformer(3, 4, 2, 0.5),
     Units(3, SoftmaxHead(2), 0.5), Neuron(ReLU()), Neuron(Square(), bias=True), CustomUnit(product, 2),
     ConvUnit(2, Identity()), ConvUnit(3, Tanh(), 2), LinearHead(2, 1), MergedHead(3), SoftmaxHead(2),
-    DigitPair(3, 5, "small"), InContextRegression((1, 0.5), 5, 40), Teacher(Tanh(), ((1, 0), (0, 2)), 30),
-    Teacher(Square(), ((1, 0), (0, 2)), 30, True), Teacher(Cube(), ((1, 0.5),), None),
-    Cube(), Sin(), OneMinusCos(), TanhTimes(), TanhTimes(2),
+    DigitPair(3, 5, "small"), ImageClasses("small", 60), InContextRegression((1, 0.5), 5, 40),
+    Teacher(Tanh(), ((1, 0), (0, 2)), 30), Teacher(Square(), ((1, 0), (0, 2)), 30, True),
+    Teacher(Cube(), ((1, 0.5),), None), Cube(), Sin(), OneMinusCos(), TanhTimes(), TanhTimes(2),
     GradientDescent(0.01), GradientDescent(0.01, momentum=0.9, clip=1.0), Adam(1e-3), Adam(1e-3, clip=0.5),
     GradientFlow(0.01), NormScaledDescent(0.01, 2), StepDownOnStagnation((1.0, 0.5, 0.1, 0.05, 0.01)),
     Constant(), StepDecay(0.9, 3), HalveOnStagnation(), HalveOnStagnation(2, 5),
@@ -246,7 +265,8 @@ CASES = [
     LearnedSamples(), Fit(50), TestError(), TestError(40, seed=3), ChannelPartials((0, 2), 30), SymmetryDefect(21),
     LogRatios(0.1), PaperMinima(), ProminentMinima(), MinimaCounts(PaperMinima(), 200, "float32"),
     MinimaCounts(ProminentMinima()), ResidualAmplitudes(), ResidualAmplitudes(4), Sharpness(20), GradientNoise(7),
-    WeightDensity(0.5, 10),
+    WeightDensity(0.5, 10), WeightRanks(), ActivationRanks(0.2, 50), ActivationEffect(50), BottleneckRanks(0.2, 50),
+    WeakBalance(), StrongImbalance(), LayerNorms(),
     LinearLevels(), DropSchedule(), ReducedWidth(), OrthogonalPoints(), NarrowLevels(1, tries=2), QuadraticDrops(),
     DeepLevels(((1, 1),), tries=2), EulerGap(), GrowthRates(), ProjectedRate((1e-9,)),
     PreservedRelation((0, 0)), RelaxedLevel(2), ConstantFit(), CosineLevels(), FrozenAt(), FlowTime(),

@@ -11,6 +11,7 @@ from cases import (
     CASES,
     all_parts,
     deep_setting,
+    image_setting,
     linear_setting,
     minibatch_setting,
     of_kind,
@@ -154,11 +155,24 @@ def test_width_rules_agree_on_plain_cases(case):
     assert case(jnp.asarray(np.vstack([e[0], e[1], 1e-6 * e[2]]))) == 2
 
 
+LAYERS = (
+    "ActivationEffect",
+    "ActivationRanks",
+    "BottleneckRanks",
+    "LayerNorms",
+    "StrongImbalance",
+    "WeakBalance",
+    "WeightRanks",
+)
+
+
 def setting_for(case):
     """One that this observable can read."""
     kind = type(case).__name__
     if kind in ("HeldOutLoss", "Accuracy"):
         return minibatch_setting(epochs=10)
+    if kind in LAYERS:
+        return image_setting()
     if kind in ("LearnedSamples",):
         return relu_setting(steps=10)
     units = kind in ("LearnedModes", "EffectiveWidth", "UnitNorms", "UnitDirections", "Balancedness")

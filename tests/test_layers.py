@@ -118,7 +118,7 @@ ARROWS = {
         "training",
     },
     "tables": {"results", "stages"},
-    "tasks": {"errors", "numerics", "serialization", "storage"},
+    "tasks": {"errors", "numerics", "progress", "serialization", "storage"},
     "theory": {
         "errors",
         "initials",

@@ -8,15 +8,15 @@ from pathlib import Path
 import jax
 import numpy as np
 import pytest
-from cases import engine_for, linear_setting, minibatch_setting
+from cases import engine_for, image_setting, linear_setting, minibatch_setting
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from saddlescope.engines import jax_loop
 from saddlescope.errors import InvalidInput
-from saddlescope.observables import FullLoss, GradientNorm, Parameters
+from saddlescope.observables import FullLoss, GradientNorm, Parameters, TopSingularValues
 from saddlescope.optimisers import Adam, GradientDescent
-from saddlescope.training import every, on_cut, train
+from saddlescope.training import every, log_spaced, on_cut, train
 
 
 def interrupted(setting, path, after, observe=(), save_at=None):
@@ -50,6 +50,24 @@ def test_resume_gives_the_same_bits(tmp_path, make, optimiser):
     assert resumed.drop_vars(times).identical(whole.drop_vars(times))
     again = train(setting, observe, save_at, checkpoint=tmp_path / "run.npz")
     assert again.drop_vars(times).identical(whole.drop_vars(times))
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_a_run_stopped_inside_an_epoch_resumes_to_the_same_bits(tmp_path, precision):
+    """Nine steps per epoch; observables are read inside epochs, on a log-spaced schedule too."""
+    setting = image_setting(epochs=12, precision=precision)
+    observe, save_at = (TopSingularValues(3),), log_spaced(9, setting.budget) | every(5, setting.budget)
+    whole, path = train(setting, observe, save_at), tmp_path / "run.npz"
+    reached = []
+    for after in (3, 4, 5):
+        with pytest.raises(KeyboardInterrupt):
+            interrupted(setting, path, after, observe, save_at)
+        with np.load(path) as file:
+            reached.append(int(file["history.step"]))
+    assert any(step % setting.steps_per_epoch for step in reached), "stopped at ends of epochs alone"
+    resumed = train(setting, observe, save_at, checkpoint=path)
+    times = ["cpu_seconds", "wall_seconds"]
+    assert resumed.drop_vars(times).identical(whole.drop_vars(times))
 
 
 KILLED = """

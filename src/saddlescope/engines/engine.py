@@ -56,7 +56,8 @@ class Stepper(ABC):
         self.optimiser = with_traced_floats(setting.optimiser, dtype)
         data = setting.data()
         self.data = cast(data, dtype)
-        self.statistics = cast(setting.statistics(data), dtype)
+        needed = setting.statistics(data)
+        self.statistics = self.data if needed is data else cast(needed, dtype)  # one copy of large data
         self.batch, self.steps_per_epoch = setting.batch, setting.steps_per_epoch
         self.samples = setting.task.size or 0  # a population has none
 

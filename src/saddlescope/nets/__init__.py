@@ -13,6 +13,7 @@ from saddlescope.nets.activation import (
     Tanh,
     TanhTimes,
 )  # fmt: skip
+from saddlescope.nets.bias_free_mlp import BiasFreeMLP
 from saddlescope.nets.conv_unit import ConvUnit
 from saddlescope.nets.custom_unit import CustomUnit
 from saddlescope.nets.deep_units import DeepUnits
@@ -29,6 +30,7 @@ from saddlescope.nets.units import Units, linear_units
 __all__ = [
     "MLP",
     "Activation",
+    "BiasFreeMLP",
     "ConvUnit",
     "Cube",
     "CustomUnit",

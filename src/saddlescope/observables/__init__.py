@@ -6,6 +6,15 @@ from saddlescope.observables.fit import Fit, TestError
 from saddlescope.observables.frequencies import ResidualAmplitudes, cosine_amplitudes, learned_since
 from saddlescope.observables.gradient_noise import GradientNoise
 from saddlescope.observables.gradient_norm import GradientNorm
+from saddlescope.observables.layer_balance import LayerNorms, StrongImbalance, WeakBalance
+from saddlescope.observables.layers import (
+    ActivationEffect,
+    ActivationRanks,
+    BottleneckRanks,
+    WeightRanks,
+    numerical_rank,
+    relu_effect,
+)
 from saddlescope.observables.learned import LearnedModes, LearnedSamples
 from saddlescope.observables.log_ratios import LogRatios, log_ratios, log_sizes
 from saddlescope.observables.loss import FullLoss, HeldOutLoss, LossOnFirst
@@ -19,11 +28,52 @@ from saddlescope.observables.units import Balancedness, UnitDirections, UnitNorm
 from saddlescope.observables.weight_density import WeightDensity
 
 __all__ = [
-    "Accuracy", "Balancedness", "ByNorm", "ByRank", "ByRays", "ChannelPartials",
-    "EffectiveWidth", "Fit", "FullLoss", "GradientNoise", "GradientNorm", "HeldOutLoss",
-    "LearnedModes", "LearnedSamples", "LogRatios", "LossOnFirst", "MinimaCounts", "MinimaRule",
-    "Observable", "PaperMinima", "Parameters", "ProminentMinima", "ResidualAmplitudes",
-    "Sharpness", "SingularValues", "Snapshot", "SymmetryDefect", "TestError",
-    "TopSingularValues", "UnitDirections", "UnitNorms", "WeightDensity", "WidthRule",
-    "cosine_amplitudes", "learned_since", "log_ratios", "log_sizes", "measure", "odd_share",
-]  # fmt: skip
+    "Accuracy",
+    "ActivationEffect",
+    "ActivationRanks",
+    "Balancedness",
+    "BottleneckRanks",
+    "ByNorm",
+    "ByRank",
+    "ByRays",
+    "ChannelPartials",
+    "EffectiveWidth",
+    "Fit",
+    "FullLoss",
+    "GradientNoise",
+    "GradientNorm",
+    "HeldOutLoss",
+    "LayerNorms",
+    "LearnedModes",
+    "LearnedSamples",
+    "LogRatios",
+    "LossOnFirst",
+    "MinimaCounts",
+    "MinimaRule",
+    "Observable",
+    "PaperMinima",
+    "Parameters",
+    "ProminentMinima",
+    "ResidualAmplitudes",
+    "Sharpness",
+    "SingularValues",
+    "Snapshot",
+    "StrongImbalance",
+    "SymmetryDefect",
+    "TestError",
+    "TopSingularValues",
+    "UnitDirections",
+    "UnitNorms",
+    "WeakBalance",
+    "WeightDensity",
+    "WeightRanks",
+    "WidthRule",
+    "cosine_amplitudes",
+    "learned_since",
+    "log_ratios",
+    "log_sizes",
+    "measure",
+    "numerical_rank",
+    "odd_share",
+    "relu_effect",
+]

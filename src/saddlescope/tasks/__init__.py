@@ -5,6 +5,7 @@ from saddlescope.tasks.cosines import Cosines, cosine, cosine_sum, dyadic, multi
 from saddlescope.tasks.curve import Curve
 from saddlescope.tasks.digits import DigitPair
 from saddlescope.tasks.given import ArrayTask, FunctionTask
+from saddlescope.tasks.images import ImageClasses
 from saddlescope.tasks.in_context import InContextRegression
 from saddlescope.tasks.linear_teacher import LinearTeacher
 from saddlescope.tasks.points import Points, two_sided_step
@@ -18,6 +19,7 @@ __all__ = [
     "Curve",
     "DigitPair",
     "FunctionTask",
+    "ImageClasses",
     "InContextRegression",
     "LinearTeacher",
     "Moments",

@@ -1,6 +1,5 @@
 """Two kinds of handwritten digits, told apart."""
 
-from functools import cache
 from typing import final
 
 import equinox as eqx
@@ -8,22 +7,11 @@ import numpy as np
 
 from saddlescope.errors import require
 from saddlescope.serialization.part import as_int
-from saddlescope.tasks.datasets.mnist import COUNTS, DATASET
+from saddlescope.tasks.datasets.mnist import COUNTS
+from saddlescope.tasks.images import load_images
 from saddlescope.tasks.task import Samples, Task
 
 SIDES = {"mnist": 28, "small": 8}
-
-
-@cache
-def _all_images(dataset, part="train"):
-    """Pixels, labels, and the largest value of a pixel."""
-    if dataset == "mnist":
-        arrays = DATASET.load()
-        return arrays[f"{part}_x"], arrays[f"{part}_y"], 255.0
-    from sklearn.datasets import load_digits  # two seconds to import
-
-    digits = load_digits()
-    return digits.data, digits.target, 16.0
 
 
 @final
@@ -72,7 +60,7 @@ class DigitPair(Task):
 
     def images(self, part: str = "train"):
         """Pixels in [0, 1] and labels of the two digits, of the training or the test images."""
-        x, y, top = _all_images(self.dataset, part)
+        x, y, top = load_images(self.dataset, part)
         chosen = (y == self.first) | (y == self.second)
         return x[chosen] / top, y[chosen]
 

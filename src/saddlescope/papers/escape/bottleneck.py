@@ -1,0 +1,227 @@
+"""Escape paper, Sections 1.2 and 5: the bottleneck of a trained net, layer by layer.
+
+On the plateau after the first escape: ranks of weights and activations, the effect of ReLU, the
+least rank to which a hidden layer can be cut without changing the outputs (a numerical bottleneck
+rank), and balance between layers along the whole run.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.checks import holds_in_share, share_text
+from saddlescope.claims import Claim
+from saddlescope.experiment import Experiment
+from saddlescope.observables import (
+    ActivationEffect,
+    ActivationRanks,
+    BottleneckRanks,
+    LayerNorms,
+    StrongImbalance,
+    WeakBalance,
+    WeightRanks,
+)
+from saddlescope.papers.escape._plateaus import first_rest, where_rested
+from saddlescope.papers.escape._training import SPECTRA, Form, at_forms, require_data
+
+DIGITS = Form("small", depth=6, width=50, scale=0.01, c=14, power=4, epochs=350)
+FORMS = {
+    "digits": DIGITS,
+    "digits-small-steps": DIGITS._replace(c=3.5, epochs=1400),
+    "mnist": Form("mnist", depth=6, width=100, scale=0.01, c=30, power=4, epochs=60),
+}
+setting, save_at = at_forms(FORMS)
+INSIDE = 0.05  # of ‖Z‖²: what ReLU takes away from values that are nearly non-negative
+KEPT = 0.1  # of the squares that a layer has gained: steps are not small, so that balance drifts
+
+
+def inside(run, rest):
+    """ReLU changes next to nothing in the hidden layers from the third on."""
+    return bool(np.all(run["activation_effect"].values[rest.at, 2:] < INSIDE))
+
+
+def say_effect(results):
+    return f"median ‖Zσ-Z‖²/‖Z‖² by layer: {_medians(results, 'activation_effect')}"
+
+
+def _medians(results, name):
+    rows = []
+    for run in results.runs():
+        rest = first_rest(run)
+        if run.finite and rest is not None:
+            rows.append(run[name].values[rest.at])
+    return " ".join(f"{v:.2g}" for v in np.median(rows, axis=0))
+
+
+def rank_one_end(run, rest):
+    """Activations of the last three hidden layers have numerical rank one."""
+    return bool(np.all(run["activation_rank"].values[rest.at, -3:] == 1))
+
+
+def say_activation_ranks(results):
+    return f"median rank of activations by layer: {_medians(results, 'activation_rank')}"
+
+
+def bottleneck_one(run, rest):
+    return bool(run["bottleneck_rank"].values[rest.at].min() == 1)
+
+
+def say_bottleneck(results):
+    return f"median least rank by layer: {_medians(results, 'bottleneck_rank')}"
+
+
+def half_bottleneck(run, rest):
+    """Wide at the input and narrow to the output: the first layer needs more than the last."""
+    found = run["bottleneck_rank"].values[rest.at]
+    return bool(found[0] > 1 and found[-1] == 1)
+
+
+def low_rank_weights(run, rest):
+    """Most layers have numerical rank one, and those that have not come first."""
+    found = run["weight_rank"].values[rest.at]
+    high = np.flatnonzero(found > 1)
+    first = len(high) == 0 or high.max() < len(found) / 2
+    return bool(first and len(high) < len(found) / 2)
+
+
+def say_weight_ranks(results):
+    return f"median rank of weights by layer: {_medians(results, 'weight_rank')}"
+
+
+def drift(run, until):
+    """By layer: how far diag(WᵀW) - diag(WWᵀ) has moved since the start, over what the layer's
+    squares have gained."""
+    found = []
+    for layer in range(1, run["layer_norm"].shape[1]):
+        balance = run[f"weak_balance_{layer}"].values
+        moved = np.abs(balance[until] - balance[0]).sum()
+        norms = run["layer_norm"].values[:, layer - 1] ** 2
+        found.append(moved / max(norms[until] - norms[0], 1e-30))
+    return np.array(found)
+
+
+def weakly_balanced(run, rest):
+    return bool(np.all(drift(run, rest.at) < KEPT))
+
+
+def say_drift(results):
+    pairs = [(run, first_rest(run)) for run in results.runs() if run.finite]
+    rows = [drift(run, rest.at) for run, rest in pairs if rest is not None]
+    return f"median drift by layer: {' '.join(f'{v:.2g}' for v in np.median(rows, axis=0))}"
+
+
+def worst_drift(results, form):
+    """{seed: largest drift over the layers} of the runs of one form that came to rest."""
+    pairs = [(run, first_rest(run)) for run in results.select(form=form).runs() if run.finite]
+    return {int(run["seed"]): drift(run, rest.at).max() for run, rest in pairs if rest is not None}
+
+
+def first_order(results):
+    """A quarter of the step gives a quarter of the drift, within a factor of 1.6: four to the power
+    1 ± 1/3 tells first order from none and from second."""
+    large, small = (worst_drift(results, form) for form in ("digits", "digits-small-steps"))
+    both = sorted(large.keys() & small.keys())
+    if not both:
+        return None
+    factors = np.array([large[s] / small[s] for s in both])
+    good = int(np.sum((factors > 2.5) & (factors < 6.4)))
+    text = f"{share_text(good, len(both))}; factors {' '.join(f'{f:.2g}' for f in factors)}"
+    return holds_in_share(good, len(both), text)
+
+
+def strongly_balanced(run, rest):
+    """Where ReLU is the identity the matrices themselves are balanced, W_{ℓ+1}ᵀW_{ℓ+1} ≈ W_ℓW_ℓᵀ:
+    better than in the first layer, where it is not."""
+    effect = run["activation_effect"].values[rest.at]
+    gaps = run["strong_imbalance"].values[rest.at]
+    linear = effect < 0.01
+    return bool(linear.any() and gaps[linear][:-1].max(initial=0) < gaps[0])
+
+
+def say_strong(results):
+    return f"median relative imbalance by layer: {_medians(results, 'strong_imbalance')}"
+
+
+PANELS = {
+    "activation_effect": "effect of ReLU, $\\|Z^\\sigma - Z\\|^2/\\|Z\\|^2$",
+    "activation_rank": "numerical rank of activations",
+    "bottleneck_rank": "least rank that keeps the outputs",
+    "strong_imbalance": "imbalance of neighbouring layers",
+}
+
+
+def draw(results):
+    run = next(iter(results.runs()))
+    figure, axes = plt.subplots(1, 1 + len(PANELS), figsize=(16, 3.2))
+    axes[0].plot(run["loss"].values)
+    axes[0].set(xlabel="epoch", ylabel="loss", title="first seed")
+    for ax, (name, title) in zip(axes[1:], PANELS.items(), strict=True):
+        for layer, curve in enumerate(run[name].values.T, 1):
+            ax.plot(run.times, curve, label=f"layer {layer}", lw=1)
+        ax.set(xlabel="epoch", title=title)
+    axes[1].legend(fontsize=7)
+    return figure
+
+
+experiment = Experiment(
+    title="The bottleneck of a ReLU net on the plateau after the first escape",
+    source="Sections 1.2 and 5",
+    setting=setting,
+    save_at=save_at,
+    observe=(
+        SPECTRA,
+        LayerNorms(),
+        WeightRanks(0.25),
+        ActivationRanks(0.25),
+        ActivationEffect(),
+        BottleneckRanks(),
+        WeakBalance(),
+        StrongImbalance(),
+    ),
+    full=dict(form=tuple(FORMS), seed=range(6)),
+    quick=dict(form=("digits",), seed=range(4)),
+    check_available=require_data(FORMS),
+    draw=draw,
+    claims=(
+        Claim(
+            "Inside the bottleneck ReLU is nearly the identity.",
+            "E6 · Section 1.2",
+            where_rested(inside, say_effect),
+        ),
+        Claim(
+            "The plateau's function can be cut to rank one at some layer: its bottleneck rank is one.",
+            "E7, E9 · Section 1.2",
+            where_rested(bottleneck_one, say_bottleneck),
+        ),
+        Claim(
+            "It is a half-bottleneck: the first layer needs more than one dimension, the last one.",
+            "E9 · Section 1.2",
+            where_rested(half_bottleneck, say_bottleneck),
+        ),
+        Claim(
+            "Activations of the last hidden layers are rank one after the first escape.",
+            "E9 · Section 1.2, Theorem 3.1",
+            where_rested(rank_one_end, say_activation_ranks),
+        ),
+        Claim(
+            "Most weight matrices are rank one, with a few of higher rank at the beginning.",
+            "E5 · Section 1.2",
+            where_rested(low_rank_weights, say_weight_ranks),
+        ),
+        Claim(
+            "Weak balancedness is preserved: what goes out of a neuron minus what comes in.",
+            "E85 · Section 5",
+            where_rested(weakly_balanced, say_drift),
+            note="gradient flow preserves it; finite steps do not, in the first and last layers",
+        ),
+        Claim(
+            "The drift of weak balancedness is of first order in the step: the flow has none.",
+            "E85, ours · Section 5",
+            first_order,
+        ),
+        Claim(
+            "Hidden layers on which ReLU is the identity are strongly balanced.",
+            "E86 · Section 5",
+            where_rested(strongly_balanced, say_strong),
+        ),
+    ),
+)

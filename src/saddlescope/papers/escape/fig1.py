@@ -1,0 +1,36 @@
+"""Escape paper, Fig. 1 and 3: singular values of a 6-layer ReLU net on MNIST.
+
+Scaled: width 100 in place of 1000, deviation 0.01 in place of 0.001, 30/‖θ‖⁴ in place of 10/‖θ‖⁴,
+400 epochs in place of 1000. The narrower net costs 0.5 ms per step in place of 18, so that four
+seeds take half an hour of one core. The singular values of the initial noise, about
+2 √width · deviation, are 0.2 in place of 0.06. The time until the second escape falls steeply with
+them; at twice the deviation there is no plateau left.
+
+`--axis form=paper` is the paper's own scale, about ten hours of one core per seed; a run that is
+stopped resumes. The quick form has the small digits, since MNIST may not be here.
+"""
+
+from saddlescope.experiment import Experiment
+from saddlescope.papers.escape._spectra_claims import spectra_claims
+from saddlescope.papers.escape._spectra_figure import spectra_figure
+from saddlescope.papers.escape._training import SPECTRA, Form, at_forms, require_data
+
+FORMS = {
+    "scaled": Form("mnist", depth=6, width=100, scale=0.01, c=30, power=4, epochs=400),
+    "paper": Form("mnist", depth=6, width=1000, scale=1e-3, c=10, power=4, epochs=1000),
+    "digits": Form("small", depth=6, width=50, scale=0.01, c=20, power=4, epochs=300),
+}
+setting, save_at = at_forms(FORMS)
+
+experiment = Experiment(
+    title="Two saddles of a 6-layer ReLU net on MNIST, and its singular values",
+    source="Fig. 1 and 3",
+    setting=setting,
+    save_at=save_at,
+    observe=(SPECTRA,),
+    full=dict(form=("scaled",), seed=range(4)),
+    quick=dict(form=("digits",), seed=range(4)),
+    check_available=require_data(FORMS),
+    draw=spectra_figure,
+    claims=spectra_claims("Fig. 1 and 3"),
+)

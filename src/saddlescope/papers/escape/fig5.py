@@ -1,0 +1,34 @@
+"""Escape paper, Fig. 5: singular values of a 6-layer ReLU net on CIFAR-10 in grey values.
+
+Scaled: width 100 in place of 1000, deviation 0.003 in place of 0.001, 30/‖θ‖⁴ in place of 40/‖θ‖⁴.
+1000 epochs in place of 5000 take a quarter of an hour of one core per seed. What is not reached by
+then is not decided.
+
+`--axis form=paper` is the paper's own scale, about forty hours of one core per seed; a run that is
+stopped resumes. The quick form has the small digits, since CIFAR-10 may not be here.
+"""
+
+from saddlescope.experiment import Experiment
+from saddlescope.papers.escape._spectra_claims import spectra_claims
+from saddlescope.papers.escape._spectra_figure import log_spectra_figure
+from saddlescope.papers.escape._training import SPECTRA, Form, at_forms, require_data
+
+FORMS = {
+    "scaled": Form("cifar10", depth=6, width=100, scale=0.003, c=30, power=4, epochs=1000),
+    "paper": Form("cifar10", depth=6, width=1000, scale=1e-3, c=40, power=4, epochs=5000),
+    "digits": Form("small", depth=6, width=50, scale=0.01, c=20, power=4, epochs=300),
+}
+setting, save_at = at_forms(FORMS)
+
+experiment = Experiment(
+    title="Singular values of a 6-layer ReLU net on CIFAR-10",
+    source="Fig. 5",
+    setting=setting,
+    save_at=save_at,
+    observe=(SPECTRA,),
+    full=dict(form=("scaled",), seed=range(2)),
+    quick=dict(form=("digits",), seed=range(4)),
+    check_available=require_data(FORMS),
+    draw=log_spectra_figure,
+    claims=spectra_claims("Fig. 5"),
+)

@@ -1,0 +1,31 @@
+"""Escape paper, Fig. 6: singular values of a 4-layer ReLU net on CIFAR-10 in grey values.
+
+Scaled: width 100 in place of 1000, its own clock 0.3/‖θ‖² in place of 0.01/‖θ‖⁴, 300 epochs in place
+of 10,000. `--axis form=paper` is the paper's own scale; a run that is stopped resumes. The quick form
+has the small digits, since CIFAR-10 may not be here.
+"""
+
+from saddlescope.experiment import Experiment
+from saddlescope.papers.escape._spectra_claims import spectra_claims
+from saddlescope.papers.escape._spectra_figure import log_spectra_figure
+from saddlescope.papers.escape._training import SPECTRA, Form, at_forms, require_data
+
+FORMS = {
+    "scaled": Form("cifar10", depth=4, width=100, scale=1e-3, c=0.3, power=2, epochs=300),
+    "paper": Form("cifar10", depth=4, width=1000, scale=1e-3, c=0.01, power=4, epochs=10_000),
+    "digits": Form("small", depth=4, width=50, scale=1e-3, c=1.5, power=2, epochs=200),
+}
+setting, save_at = at_forms(FORMS)
+
+experiment = Experiment(
+    title="Singular values of a 4-layer ReLU net on CIFAR-10",
+    source="Fig. 6",
+    setting=setting,
+    save_at=save_at,
+    observe=(SPECTRA,),
+    full=dict(form=("scaled",), seed=range(2)),
+    quick=dict(form=("digits",), seed=range(4)),
+    check_available=require_data(FORMS),
+    draw=log_spectra_figure,
+    claims=spectra_claims("Fig. 6"),
+)
