@@ -44,7 +44,7 @@ def test_json_has_all_that_is_printed(saddlescope):
     assert status == 0
     assert found["directions"][0]["speed"] == pytest.approx(0.125)
     assert found["directions"][0]["ranks"] == [2, 1, 1]
-    assert found["status"] == "bounded"
+    assert found["status"] == "certified"
     assert found["gradient"] == "squared loss"
 
 

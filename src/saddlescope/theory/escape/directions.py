@@ -5,13 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from saddlescope.errors import number_of
-from saddlescope.stages.value import aligned
+from saddlescope.stages.text_table import aligned
 from saddlescope.theory.escape.candidates import DEAD, find_candidates, shares_of
+from saddlescope.theory.escape.certificates import speed_bound
 from saddlescope.theory.escape.direction import Direction, describe
+from saddlescope.theory.escape.localized import norm_of
 from saddlescope.theory.escape.problem import as_data, check_sizes, problem_of
-from saddlescope.theory.escape.speed_limit import BOUNDED, CERTIFIED, speed_limit, status_of
 
 NONE = "no first-order escape"
+CERTIFIED, BOUNDED = "certified", "bounded"
+CLOSED = 1e-8  # of ‖X‖_op ‖G‖_F: a gap that counts as none
 STATIONARY = 1e-2  # a slower point with a larger residual is no direction, but an end that did not converge
 
 
@@ -26,8 +29,7 @@ class EscapeDirections:
     - `dead`: the share of random restarts that ended at speed zero.
     - `bound`: an upper bound of s*.
     - `bound_name`: why it holds.
-    - `status`: "certified" where the best speed reaches the bound, "bounded" where it does not, "found" where there is
-      no bound.
+    - `status`: "certified" where the best speed reaches the bound, "bounded" where it does not.
     """
 
     directions: tuple[Direction, ...]
@@ -69,9 +71,7 @@ class EscapeDirections:
         """What is known about s* from above, in one sentence."""
         if self.status == CERTIFIED:
             return f"Certified: no net of this depth is faster ({self.bound_name})."
-        if self.status == BOUNDED:
-            return f"Not certified: s* is at most {self.bound:.9g} ({self.bound_name})."
-        return "Not certified: no upper bound is known."
+        return f"Not certified: s* is at most {self.bound:.9g} ({self.bound_name})."
 
 
 def _row(d):
@@ -111,8 +111,18 @@ def escape_directions(
     shares = shares_of(found.speeds, found.ends)
     described = [describe(problem.weights(w), X, G, share) for w, share in zip(found.weights, shares, strict=True)]
     kept = tuple(d for k, d in enumerate(described) if k == 0 or d.residual <= STATIONARY)
-    limit = speed_limit(X, G, depth)
+    limit = speed_bound(X, G, depth)
+    kept = _with_certified(kept, limit, X, G, width, CLOSED * problem.scale)
     best = kept[0].speed if kept else 0.0
     dead = float(np.mean(found.ends <= DEAD))
-    status = status_of(best, limit, problem.scale)
+    status = CERTIFIED if best >= limit.bound - CLOSED * problem.scale else BOUNDED
     return EscapeDirections(kept, depth, width, restarts, dead, limit.bound, limit.name, status)
+
+
+def _with_certified(kept, limit, X, G, width, gap):
+    """The weights of the certificate first, where no restart reached them and the net is wide enough for them."""
+    better = limit.weights is not None and limit.speed > (kept[0].speed if kept else 0.0) + gap
+    if not better or max(len(w) for w in limit.weights[:-1]) > width:
+        return kept
+    scale = np.sqrt(len(limit.weights)) / norm_of(limit.weights)
+    return (describe([scale * w for w in limit.weights], X, G, 0.0), *kept)
