@@ -123,8 +123,9 @@ def _clean(loss, time, clock, level, width, grain, min_fall, depth):
     left = np.sqrt(2) * max(width, 1.0) * step + grain / np.sqrt(12)
     rounding = 4 * np.finfo(float).eps * np.abs(curve) + RESOLUTION * 1e-3 * np.ptp(curve) + 1e-300
     rate, floor = -np.gradient(curve, clock), (step + rounding) / np.gradient(clock)
-    low = smooth - curve <= min_fall * level(curve) + 3 * left  # not on a later rise
-    cuts = Cuts(loss, curve, clock, level, width, (rate <= floor) & low, low, np.log(np.maximum(rate, floor)), depth)
+    above = smooth - curve - 3 * left
+    low, lowest = above <= min_fall * level(curve), above <= 0.1 * min_fall * level(curve)  # not on a later rise
+    cuts = Cuts(loss, curve, clock, level, width, (rate <= floor) & lowest, low, np.log(np.maximum(rate, floor)), depth)
     cuts.drop_small_falls(min_fall, left, grain)
     falls, plateaus, trends = cuts.stages(time, min_fall)
     return Stages(falls, plateaus, width, trends=trends)
