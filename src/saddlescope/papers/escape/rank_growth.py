@@ -18,7 +18,7 @@ from saddlescope.papers.escape._training import SPECTRA, Form, at_forms, require
 
 FORMS = {
     "digits": Form("small", depth=4, width=100, scale=1e-3, c=1.5, power=2, epochs=250),
-    "digits-depth-6": Form("small", depth=6, width=100, scale=0.02, c=20, power=4, epochs=900),
+    "digits-depth-6": Form("small", depth=6, width=100, scale=0.02, c=14, power=4, epochs=1500),
     "mnist": Form("mnist", depth=4, width=100, scale=1e-3, c=0.25, power=2, epochs=60),
 }
 setting, save_at = at_forms(FORMS)
