@@ -36,6 +36,6 @@ def one_neuron_direction(X, G, rng, tries: int = 100) -> tuple[np.ndarray, np.nd
             if not u.any():
                 break
             u /= np.linalg.norm(u)
-            if np.linalg.norm(u - old) < 1e-15:
+            if np.linalg.norm(u - old) < 1e-14:
                 return u, y, float(-y @ G @ np.maximum(u @ X, 0))
     raise InvalidInput("No one-neuron escape direction off the kinks was found for these data.")

@@ -54,10 +54,9 @@ def q_flow(weights, X, G, power: float = 0.0, turn: float = TURN) -> Iterator[In
         if size == 0:
             return
         fresh = meetings < (MEETINGS if hidden.size <= LOCATED else 0)
-        dq, state = flow.step(state, velocity, turn / size, hidden, fresh)
-        after = flow.hidden(state)
-        meetings += (after > 0) != (hidden > 0)
-        hidden, q = after, q + dq
+        dq, state, met = flow.step(state, velocity, turn / size, hidden, fresh)
+        meetings[met] += 1
+        hidden, q = flow.hidden(state), q + dq
 
 
 class _Flow:
@@ -97,21 +96,22 @@ class _Flow:
         return np.concatenate([u * radial - slope, [-radial, np.exp(self.exponent * state[-2])]])
 
     def step(self, state, velocity, dq, hidden, fresh):
-        """Its length and the new state: a full step, or one that ends just past the first kink that is fresh."""
-        signs, past = hidden > 0, 1e-9 * dq
+        """Its length, the new state, and the fresh kinks that ended it: it goes just past the first, or is a full step."""
+        signs, past, ended = hidden > 0, 1e-9 * dq, np.zeros(hidden.size, bool)
         for _ in range(8):
             new = self._rk4(state, velocity, dq, signs)
-            if not fresh.any():
-                break
             there = self.hidden(new, signs)
             met = fresh & ((there > 0) != signs)
             if not met.any():
                 break
-            share = float(np.min(hidden[met] / (hidden[met] - there[met])))
-            if dq * (1 - share) <= 2 * past:
+            share = np.full(met.shape, np.inf)
+            share[met] = hidden[met] / (hidden[met] - there[met])
+            first = float(share.min())
+            ended = share == first
+            if dq * (1 - first) <= 2 * past:
                 break
-            dq = dq * share + past
-        return dq, new
+            dq = dq * first + past
+        return dq, new, ended
 
     def _rk4(self, state, k1, dq, signs):
         k2 = self.velocity(state + dq / 2 * k1, signs)
