@@ -33,12 +33,15 @@ def data_with_direction(rng, **sizes):
             continue
 
 
-def drawn_weights(rng, inputs, outputs, depth, width, size=1.0):
-    """Gaussian weights of a net of this depth, scaled to ‖θ‖ = `size`."""
-    widths = (inputs, *(width,) * (depth - 1), outputs)
-    weights = [rng.standard_normal((b, a)) for a, b in zip(widths[:-1], widths[1:], strict=True)]
-    norm = np.sqrt(sum(np.sum(w * w) for w in weights))
-    return [size / norm * w for w in weights]
+def drawn_weights(rng, X, outputs, depth, width):
+    """Gaussian weights of a net of this depth, scaled to ‖θ‖ = 1; drawn again where the net is dead: Y = 0."""
+    widths = (len(X), *(width,) * (depth - 1), outputs)
+    while True:
+        weights = [rng.standard_normal((b, a)) for a, b in zip(widths[:-1], widths[1:], strict=True)]
+        norm = np.sqrt(sum(np.sum(w * w) for w in weights))
+        weights = [w / norm for w in weights]
+        if np.any(outputs_of(weights, X)):
+            return weights
 
 
 def outputs_of(weights, x):
@@ -70,18 +73,19 @@ class Solved(NamedTuple):
     def norm(self, t):
         return float(np.sqrt(sum(np.sum(w * w) for w in self.of(t))))
 
-    def clock(self, power):
-        """∫ ‖θ‖^power dt up to each step, by Gauss's rule with five points within steps."""
+    def clock(self, power, at):
+        """∫ ‖θ‖^power dt up to each of these times, by Gauss's rule with five points within steps of the solver."""
         nodes, weights = np.polynomial.legendre.leggauss(5)
+        ends = np.unique(np.concatenate([self.times, at]))
         parts = [
             (b - a) / 2 * weights @ [self.norm((a + b) / 2 + (b - a) / 2 * x) ** power for x in nodes]
-            for a, b in pairwise(self.times)
+            for a, b in pairwise(ends)
         ]
-        return np.concatenate([[0.0], np.cumsum(parts)])
+        return np.concatenate([[0.0], np.cumsum(parts)])[np.searchsorted(ends, at)]
 
 
 def solved_flow(weights, x, g, until, budget=4000, rtol=1e-10) -> Solved:
-    """The localized flow in t. It ends where until(norm) is true, or where the budget of gradients is spent."""
+    """The localized flow in t. It ends where until(t, norm) is true, or where the budget of gradients is spent."""
     shapes, ends = [w.shape for w in weights], np.cumsum([w.size for w in weights])[:-1]
     matrices = lambda z: [p.reshape(s) for p, s in zip(np.split(z, ends), shapes, strict=True)]  # noqa: E731
 
@@ -91,7 +95,7 @@ def solved_flow(weights, x, g, until, budget=4000, rtol=1e-10) -> Solved:
     start = np.concatenate([w.ravel() for w in weights])
     solver = DOP853(velocity, 0.0, start, np.inf, rtol=rtol, atol=rtol * 1e-3 * np.linalg.norm(start))
     times, pieces = [0.0], []
-    while solver.nfev < budget and not until(np.linalg.norm(solver.y)):
+    while solver.nfev < budget and not until(solver.t, np.linalg.norm(solver.y)):
         solver.step()
         if solver.status == "failed":
             break

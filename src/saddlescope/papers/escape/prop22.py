@@ -26,7 +26,7 @@ def measure(depth, start, seed):
     X, G, u, y, speed = data_with_direction(rng)
     rho = one_neuron_weights(u, y, depth, (3,) * (depth - 1))
     R0 = start * np.sqrt(depth)
-    flow = solved_flow([start * w for w in rho], X, G, lambda norm: norm >= FAR * R0)
+    flow = solved_flow([start * w for w in rho], X, G, lambda t, norm: norm >= FAR * R0)
     times, end = flow.times, flow.of(flow.times[-1])
     norms = np.array([flow.norm(t) for t in times])
     right = norm_after(times, R0, growth_rate(speed, depth), depth)

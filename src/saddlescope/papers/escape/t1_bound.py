@@ -14,6 +14,7 @@ from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, RED
 from saddlescope.papers.escape._flows import data_with_direction, drawn_weights, outputs_of, solved_flow
+from saddlescope.theory.escape.blow_up import escape_time
 from saddlescope.theory.escape.growth import first_time, printed_first_time
 from saddlescope.theory.escape.one_neuron import one_neuron_weights
 
@@ -26,31 +27,29 @@ def measure(depth, size, grown, seed):
     X, speed = size * X, size * speed
     rho = one_neuron_weights(u, y, depth, (3,) * (depth - 1))
     R0 = START * np.sqrt(depth)
-    flow = solved_flow([START * w for w in rho], X, G, lambda norm: norm >= grown * R0)
+    flow = solved_flow([START * w for w in rho], X, G, lambda t, norm: norm >= grown * R0)
     t1, r = flow.times[-1], np.linalg.norm(outputs_of(flow.of(flow.times[-1]), X))
     exact = first_time(r, R0, speed, np.linalg.norm(outputs_of(rho, X)), depth)
     start, first, at_least = from_a_draw(X, G, depth, rng)
-    products = [np.linalg.norm(outputs_of(start, X)), np.prod([np.linalg.norm(w, 2) for w in start]), 1.0]
-    products[1] *= np.linalg.norm(X)
-    products[2] = depth ** (-depth / 2) * np.linalg.norm(X)  # ‖θ‖ = 1
+    size_of_X, spectral = np.linalg.norm(X), np.prod([np.linalg.norm(w, 2) for w in start])
+    outputs = np.linalg.norm(outputs_of(start, X))
     return {
         "t1": t1,
         "exact": exact / t1,
         "bound": first_time(r, R0, speed, np.linalg.norm(X), depth) / t1,
         "printed": printed_first_time(r, R0, speed, depth) / t1,
-        "draw": at_least / first,
-        "norms_fall": float(min(products[1] / products[0], products[2] / products[1])),
+        "draw": at_least / first,  # 0 where the draw never escapes
+        "norms_fall": min(spectral * size_of_X / outputs, depth ** (-depth / 2) / spectral),  # ‖θ‖ = 1
     }
 
 
 def from_a_draw(X, G, depth, rng):
-    """A draw of norm one, when its outputs are largest before the solver stalls, and the bound on that time."""
-    start = drawn_weights(rng, len(X), len(G), depth, 4)
-    flow = solved_flow(start, X, G, lambda norm: norm >= 20, budget=1500, rtol=1e-8)
-    sizes = [np.linalg.norm(outputs_of(flow.of(t), X)) for t in flow.times]
-    at = int(np.argmax(sizes[1:])) + 1
+    """A draw of norm one, when its outputs have grown as large as a net of norm four can make them, and the bound."""
+    start = drawn_weights(rng, X, len(G), depth, 6)
+    level = (4 / np.sqrt(depth)) ** depth * np.linalg.norm(X)
     fastest = np.linalg.norm(X, 2) * np.linalg.norm(G)
-    return start, flow.times[at], first_time(sizes[at], 1.0, fastest, np.linalg.norm(X), depth)
+    first = escape_time(start, X, G, 1.0, level)
+    return start, first, first_time(level, 1.0, fastest, np.linalg.norm(X), depth)
 
 
 def is_exact(results):

@@ -32,6 +32,7 @@ class Instant(NamedTuple):
     - `log_norm`: ln ‖θ‖.
     - `rate`: −L · L0(u), the growth of ln ‖θ‖ in q.
     - `weights`: the direction u, as matrices.
+    - `slides`: whether a kink was met twice so far: from then on errors are in proportion to TURN.
     """
 
     q: float
@@ -39,6 +40,7 @@ class Instant(NamedTuple):
     log_norm: float
     rate: float
     weights: list[np.ndarray]
+    slides: bool
 
 
 def q_flow(weights, X, G, power: float = 0.0, turn: float = TURN) -> Iterator[Instant]:
@@ -49,7 +51,8 @@ def q_flow(weights, X, G, power: float = 0.0, turn: float = TURN) -> Iterator[In
     meetings = np.zeros(hidden.size, int)
     while True:
         velocity = flow.velocity(state, hidden > 0)
-        yield Instant(q, state[-1], state[-2], velocity[-2], unflatten(state[:-2], weights))
+        slides = bool(np.any(meetings > 1))
+        yield Instant(q, state[-1], state[-2], velocity[-2], unflatten(state[:-2], weights), slides)
         size = np.linalg.norm(velocity[:-1])
         if size == 0:
             return
