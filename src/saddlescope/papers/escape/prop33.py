@@ -2,7 +2,9 @@
 
 Inputs uvᵀ + E with u, v ≥ 0 and ‖E‖_F = ε, random G scaled to ‖Gv‖‖u‖ = 1. The best direction is searched; the three
 ratios of its layers stand beside 8‖G‖ε/(s* − ‖G‖ε). The same bound is applied to the sub-nets of these nets, from each
-hidden layer on, with the ε that this layer has.
+hidden layer on, with the ε that this layer has. The proof asks of a net only that it be as fast as the best one for
+uvᵀ is here, ‖Gv‖‖u‖ − ‖G‖ε: nets moved from the best one until they are just that fast test the bound where the ratios
+are not zero, with ‖Gv‖‖u‖ in the place of s* − ‖G‖ε.
 """
 
 import matplotlib.pyplot as plt
@@ -36,14 +38,32 @@ def measure(depth, eps, seed):
         "activations": float(ratios.activations[:-1].max()),
         "relu": float(ratios.relu[:-1].max(initial=0)),
         "output_relu": float(ratios.relu[-1]),
+        **just_fast_enough(net, X, G, eps, rng),
         "later": later_layers(net, X, G, speed, ratios),
         "closed_gap": float(abs(-localized_loss(exact, np.outer(u, v), G) / rank_one_speed(u, v, G) - 1)),
     }
 
 
+def just_fast_enough(net, X, G, eps, rng):
+    """The largest ratio of W and Zσ over the bound 8‖G‖ε/(‖Gv‖‖u‖), in a net moved away from the best; ‖Gv‖‖u‖ = 1."""
+    away, size = [rng.standard_normal(w.shape) for w in net], np.linalg.norm(G) * eps
+
+    def moved(step):
+        return [v / np.linalg.norm(v) for v in (w + step * a for w, a in zip(net, away, strict=True))]
+
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        fast = -localized_loss(moved(middle), X, G) >= 1 - size
+        low, high = (middle, high) if fast else (low, middle)
+    ratios = layer_ratios(moved(low), X)
+    largest = max(ratios.weights.max(), ratios.activations[:-1].max(), ratios.relu[:-1].max(initial=0))
+    return {"moved": low, "moved_share": float(largest / (8 * size)), "moved_bound": 8 * size}
+
+
 def later_layers(net, X, G, speed, ratios):
-    """Largest ratio of later layers over the bound from a hidden layer ℓ₀; 0 where it says nothing."""
-    worst = 0.0
+    """Largest ratio of later layers over the bound from a hidden layer ℓ₀; −1 where it says nothing."""
+    worst = -1.0
     for k, z in enumerate(layers_of(net, X).after[1:], start=1):
         eps = np.sqrt(ratios.activations[k]) * np.linalg.norm(z)
         bound = near_rank_one_bound(G, speed, eps)
@@ -69,8 +89,19 @@ def within(name, what):
 def sub_nets(results):
     worst = results.measured.later.values
     good = int(np.sum(worst <= 1))
-    text = f"largest ratio over its bound {worst.max():.2g}; {int(np.sum(worst > 0))} nets have a bound below 1"
+    text = f"largest ratio over its bound {worst.max():.2g}; {int(np.sum(worst >= 0))} nets have a bound below 1"
     return always(good, len(worst), f"{share_text(good, len(worst))}; {text}")
+
+
+def all_fast_nets(results):
+    part = results.measured
+    says = part.moved_bound.values < 1
+    share = part.moved_share.values[says]
+    if not share.size:
+        return None
+    good = int(np.sum(share <= 1))
+    text = f"largest ratio over the bound {share.min():.2g} to {share.max():.2g}"
+    return always(good, len(share), f"{share_text(good, len(share))} with a bound below 1; {text}")
 
 
 def closed_form(results):
@@ -105,6 +136,7 @@ experiment = Experiment(
         Claim("The effect of the ReLU is within the bound, ℓ < L.", "E51 · Proposition 3.3", within("relu", "largest")),
         Claim("The effect of a ReLU at the output is within the bound.", "E51 · Proposition 3.3",
               within("output_relu", "effect"), note="The output has no ReLU, and some of its rows are negative."),
+        Claim("The ratios are within 8‖G‖ε/(‖Gv‖‖u‖) in every net as fast as ‖Gv‖‖u‖ − ‖G‖ε.", "ours", all_fast_nets),
         Claim("A hidden layer near rank one makes all later ones so.", "E52 · Section 3.2", sub_nets),
         Claim("On uvᵀ the best speed is ‖Gv‖‖u‖, at every depth ≥ 2.", "E53 · A.6", closed_form),
     ),

@@ -14,7 +14,7 @@ from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE, RED
 from saddlescope.papers.escape._best import best_direction, data_of
-from saddlescope.theory.escape.bounds import printed_theorem_bound, theorem_bound, theorem_constant
+from saddlescope.theory.escape.bounds import printed_theorem_bound, slack, theorem_bound, theorem_constant
 from saddlescope.theory.escape.layer_ratios import layer_ratios
 from saddlescope.theory.escape.localized import localized_loss
 
@@ -39,8 +39,26 @@ def measure(data, depth, seed):
         "relu": ("layer", filled(ratios.relu)),
         "printed": ("layer", filled(np.minimum(printed_theorem_bound(layers, c), 1e6))),
         "corrected": ("layer", filled(np.minimum(theorem_bound(layers, c), 1e6))),
+        "appendix_gap": appendix_gap(X, G, speed, c),
+        **earliest(ratios.activations, X, G, speed, depth),
         "literal": ("layer", filled(first / layers**0.25)),
     }
+
+
+def appendix_gap(X, G, speed, c):
+    """Theorem A.8 writes 8c'/(s* − c'/√ℓ)/√ℓ with c' = √2 ‖X‖‖G‖ √ln A: relative gap to the main text, past c²."""
+    layers = np.ceil(c**2) + np.arange(1, 100)
+    own = np.sqrt(2) * np.linalg.norm(X) * np.linalg.norm(G) * np.sqrt(np.log(slack(X, G, speed)))
+    appendix = 8 * own / (speed - own / np.sqrt(layers)) / np.sqrt(layers)
+    return float(np.max(np.abs(appendix / printed_theorem_bound(layers, c) - 1)))
+
+
+def earliest(ratios, X, G, speed, depth):
+    """The earliest layer ℓ₀ within 2 ln A/ℓ, for each ℓ < L: whether ℓ₀ ≤ ℓ, and how often it is 0 while X < 0 somewhere."""
+    limit = 2 * np.log(slack(X, G, speed))
+    first = [int(np.argmax(ratios[:-1] <= limit / m)) if np.any(ratios[:-1] <= limit / m) else depth for m in range(1, depth)]
+    late = sum(f > m for m, f in enumerate(first, start=1))
+    return {"late": late, "at_inputs": int(np.sum(np.array(first) == 0) * bool(np.any(X < 0))), "asked": depth - 1}
 
 
 def filled(values):
@@ -103,6 +121,26 @@ def sign(results):
     return always(int(np.sum(-speed > 0)), len(speed), f"min Tr[GᵀY] is {-speed.max():.3g} to {-speed.min():.3g}")
 
 
+def same_in_appendix(results):
+    gap = results.measured.appendix_gap.values
+    good = int(np.sum(gap <= 1e-6))
+    return always(good, len(gap), f"{share_text(good, len(gap))}; largest relative gap {gap.max():.1e} for ℓ > c²")
+
+
+def layer_before(results):
+    late = results.measured.late.values
+    good = int(np.sum(late == 0))
+    return always(good, len(late), f"{share_text(good, len(late))}; late in {int(late.sum())} layers")
+
+
+def after_the_inputs(results):
+    """The proof then uses that Zσ_{ℓ₀} ≥ 0, which X = Zσ_0 need not be."""
+    found, asked = (results.measured[n].values for n in ("at_inputs", "asked"))
+    good = int(np.sum(found == 0))
+    text = f"ℓ₀ = 0, with negative entries of X, for {int(found.sum())} of {int(asked.sum())} layers ℓ"
+    return always(good, len(found), f"{share_text(good, len(found))}; {text}")
+
+
 def draw(results):
     names = results.values("data")
     figure, axes = plt.subplots(1, len(names), figsize=(2.2 * len(names), 2.9), sharey=True, squeeze=False)
@@ -146,6 +184,10 @@ experiment = Experiment(
               note="The output has no ReLU and may be negative: the ratio there is up to 1."),
         Claim("s* = min Tr[GᵀY] is positive, as log s* needs.", "E43 · Theorem 3.1", sign,
               note="The speed is minus this minimum."),
+        Claim("Theorem A.8 states the same bound.", "E44 · A.8", same_in_appendix),
+        Claim("The earliest layer that Proposition 3.4 gives lies at or before ℓ.", "E46 · A.8", layer_before),
+        Claim("Its activations are not negative, as the proof needs.", "E46 · A.8", after_the_inputs,
+              note="It may be the inputs themselves. The hidden layers 1 … ℓ − 1 serve, with ℓ − 1 for ℓ."),
         Claim("c does not grow with depth.", "E45 · Section 3", constant_falls),
     ),
 )  # fmt: skip
