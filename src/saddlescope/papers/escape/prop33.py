@@ -46,7 +46,8 @@ def measure(depth, eps, seed):
 
 def just_fast_enough(net, X, G, eps, rng):
     """The largest ratio of W and Zσ over the bound 8‖G‖ε/(‖Gv‖‖u‖), in a net moved away from the best; ‖Gv‖‖u‖ = 1."""
-    away, size = [rng.standard_normal(w.shape) for w in net], np.linalg.norm(G) * eps
+    net, size = widened(net, 6), np.linalg.norm(G) * eps
+    away = [rng.standard_normal(w.shape) for w in net]
 
     def moved(step):
         return [v / np.linalg.norm(v) for v in (w + step * a for w, a in zip(net, away, strict=True))]
@@ -59,6 +60,13 @@ def just_fast_enough(net, X, G, eps, rng):
     ratios = layer_ratios(moved(low), X)
     largest = max(ratios.weights.max(), ratios.activations[:-1].max(), ratios.relu[:-1].max(initial=0))
     return {"moved": low, "moved_share": float(largest / (8 * size)), "moved_bound": 8 * size}
+
+
+def widened(net, width):
+    """The same net with hidden layers of this width or more: the new neurons are silent."""
+    sizes = [net[0].shape[1], *(max(width, len(w)) for w in net[:-1]), len(net[-1])]
+    shapes = zip(net, sizes[1:], sizes[:-1], strict=True)
+    return [np.pad(w, ((0, b - w.shape[0]), (0, a - w.shape[1]))) for w, b, a in shapes]
 
 
 def later_layers(net, X, G, speed, ratios):
