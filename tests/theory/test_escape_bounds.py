@@ -1,4 +1,7 @@
-"""Proposition 3.2, the bounds of the escape paper and its lemmas, against brute force and algebra."""
+"""Proposition 3.2, the bounds of the escape paper and its lemmas, against brute force and
+algebra."""
+
+import itertools
 
 import numpy as np
 import pytest
@@ -26,7 +29,7 @@ def lowering_net(depth, seed, width=5):
     rng = np.random.default_rng([depth, seed])
     X, G = rng.standard_normal((3, 9)), rng.standard_normal((2, 9))
     sizes = (3, *(width,) * (depth - 1), 2)
-    net = [rng.standard_normal((b, a)) for a, b in zip(sizes[:-1], sizes[1:], strict=True)]
+    net = [rng.standard_normal((b, a)) for a, b in itertools.pairwise(sizes)]
     net = [np.sqrt(depth) / norm_of(net) * w for w in net]
     return [*net[:-1], -np.sign(localized_loss(net, X, G)) * net[-1]], X, G
 
@@ -45,7 +48,8 @@ def test_the_deeper_net_is_no_slower(depth, seed):
 
 
 def test_deeper_keeps_the_neuron_that_pays_most():
-    """Of two neurons, by hand: the first earns 3 for a product of norms of 1, the second 4 for 2."""
+    """Of two neurons, by hand: the first earns 3 for a product of norms of 1, the second 4 for
+    2."""
     X, G = np.eye(2), np.array([[-3.0, -2.0]])
     net = [np.array([[1.0, 0], [0, 2]]), np.array([[1.0, 1.0]])]
     deeper = deeper_net(net, X, G)
@@ -79,7 +83,15 @@ def test_budget_adds_up_and_bounds_the_ratios(depth):
     budget = speed_budget(net, X, G)
     A = slack(X, G, -localized_loss(net, X, G))
     np.testing.assert_allclose(sum(v.sum() for v in budget.values()), np.log(A))
-    assert min(budget["alignment"].min(), budget["relu"].min(initial=0), budget["norms"].sum(), *budget["output"]) >= 0
+    assert (
+        min(
+            budget["alignment"].min(),
+            budget["relu"].min(initial=0),
+            budget["norms"].sum(),
+            *budget["output"],
+        )
+        >= 0
+    )
     ratios = layer_ratios(net, X)
     for of in (ratios.weights, ratios.activations[:-1]):
         assert np.all(-np.log1p(-of) <= 2 * budget["alignment"] + 1e-12)
@@ -109,7 +121,8 @@ def test_theorem_constant_on_example_1():
 
 
 def test_rank_one_speed_is_the_best_over_all_neurons():
-    """By brute force over directions of one neuron in two dimensions; deeper nets do no better (Cauchy–Schwarz)."""
+    """By brute force over directions of one neuron in two dimensions; deeper nets do no better
+    (Cauchy–Schwarz)."""
     rng = np.random.default_rng(0)
     u, v, G = rng.standard_normal(2), np.abs(rng.standard_normal(6)), rng.standard_normal((3, 6))
     angle = np.linspace(0, 2 * np.pi, 100_001)
@@ -123,9 +136,15 @@ def test_near_rank_one_bound_by_hand():
     assert np.isinf(near_rank_one_bound(G, 2.0, 0.4))
 
 
-@pytest.mark.parametrize("matrix", [
-    np.eye(4), np.ones((3, 5)), np.kron(np.eye(3), [[1.0, 2], [3, 4]]), np.diag([2.0, 2, 1, 0]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        np.eye(4),
+        np.ones((3, 5)),
+        np.kron(np.eye(3), [[1.0, 2], [3, 4]]),
+        np.diag([2.0, 2, 1, 0]),
+    ],
+)
 def test_singular_vectors_without_negative_entries(matrix):
     u, v = nonnegative_pair(matrix)
     s = np.linalg.norm(matrix, 2)

@@ -1,4 +1,7 @@
-"""Fast escape directions for the experiments on bounds: a plain search, and nets lifted from one layer less."""
+"""Fast escape directions for the experiments on bounds: a plain search, and nets lifted from one
+layer less."""
+
+import itertools
 
 import jax
 import jax.numpy as jnp
@@ -13,10 +16,11 @@ STEPS = 1500
 
 
 def best_direction(X, G, depth, width=8, restarts=24, seed=0):
-    """The fastest of some descents on ‖θ‖² = L and, from depth 3 on, of the best net of one layer less, lifted."""
+    """The fastest of some descents on ‖θ‖² = L and, from depth 3 on, of the best net of one layer
+    less, lifted."""
     rng = np.random.default_rng([depth, seed])
     widths = (len(X), *(width,) * (depth - 1), len(G))
-    starts = [rng.standard_normal((restarts, b, a)) for a, b in zip(widths[:-1], widths[1:], strict=True)]
+    starts = [rng.standard_normal((restarts, b, a)) for a, b in itertools.pairwise(widths)]
     ends, speeds = _descend(starts, jnp.asarray(X), jnp.asarray(G))
     found = [np.asarray(w[int(np.argmax(speeds))]) for w in ends]
     if depth > 2:
@@ -54,8 +58,13 @@ def _on_sphere(weights):
 
 
 def aligned(rng, noise, inputs=4, points=8, outputs=2):
-    """X = uvᵀ + noise and G = −y vᵀ + noise with v ≥ 0: data so nearly rank one that Theorem 3.1 says something."""
-    u, v, y = rng.standard_normal(inputs), np.abs(rng.standard_normal(points)), rng.standard_normal(outputs)
+    """X = uvᵀ + noise and G = −y vᵀ + noise with v ≥ 0: data so nearly rank one that Theorem 3.1
+    says something."""
+    u, v, y = (
+        rng.standard_normal(inputs),
+        np.abs(rng.standard_normal(points)),
+        rng.standard_normal(outputs),
+    )
     u, v, y = (w / np.linalg.norm(w) for w in (u, v, y))
     add = lambda a: a + noise * rng.standard_normal(a.shape) / np.sqrt(a.size)  # noqa: E731
     return add(np.outer(u, v)), add(-np.outer(y, v))

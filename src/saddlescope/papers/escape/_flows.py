@@ -1,8 +1,9 @@
-"""What several experiments of the escape paper share: random data, initial draws, and an independent solver.
+"""What several experiments of the escape paper share: random data, initial draws, and an
+independent solver.
 
-The solver is scipy's DOP853 on the flow in t, with a gradient of its own (JAX), so that it shares no code with
-`theory`. Adaptive solvers stall where the flow slides along a kink of a ReLU: it stops after a budget of evaluations
-and says how far it came.
+The solver is scipy's DOP853 on the flow in t, with a gradient of its own (JAX), so that it shares
+no code with `theory`. Adaptive solvers stall where the flow slides along a kink of a ReLU: it stops
+after a budget of evaluations and says how far it came.
 """
 
 from collections.abc import Callable
@@ -24,7 +25,8 @@ def random_data(rng, inputs=3, points=8, outputs=2):
 
 
 def data_with_direction(rng, **sizes):
-    """Random data that have a one-neuron escape direction off the kinks: X, G, u, y and its speed."""
+    """Random data that have a one-neuron escape direction off the kinks: X, G, u, y and its
+    speed."""
     while True:
         X, G = random_data(rng, **sizes)
         try:
@@ -34,10 +36,11 @@ def data_with_direction(rng, **sizes):
 
 
 def drawn_weights(rng, X, outputs, depth, width):
-    """Gaussian weights of a net of this depth, scaled to ‖θ‖ = 1; drawn again where the net is dead: Y = 0."""
+    """Gaussian weights of a net of this depth, scaled to ‖θ‖ = 1; drawn again where the net is
+    dead: Y = 0."""
     widths = (len(X), *(width,) * (depth - 1), outputs)
     while True:
-        weights = [rng.standard_normal((b, a)) for a, b in zip(widths[:-1], widths[1:], strict=True)]
+        weights = [rng.standard_normal((b, a)) for a, b in pairwise(widths)]
         norm = np.sqrt(sum(np.sum(w * w) for w in weights))
         weights = [w / norm for w in weights]
         if np.any(outputs_of(weights, X)):
@@ -74,7 +77,8 @@ class Solved(NamedTuple):
         return float(np.sqrt(sum(np.sum(w * w) for w in self.of(t))))
 
     def clock(self, power, at):
-        """∫ ‖θ‖^power dt up to each of these times, by Gauss's rule with five points within steps of the solver."""
+        """∫ ‖θ‖^power dt up to each of these times, by Gauss's rule with five points within steps
+        of the solver."""
         nodes, weights = np.polynomial.legendre.leggauss(5)
         ends = np.unique(np.concatenate([self.times, at]))
         parts = [
@@ -85,7 +89,8 @@ class Solved(NamedTuple):
 
 
 def solved_flow(weights, x, g, until, budget=4000, rtol=1e-10) -> Solved:
-    """The localized flow in t. It ends where until(t, norm) is true, or where the budget of gradients is spent."""
+    """The localized flow in t. It ends where until(t, norm) is true, or where the budget of
+    gradients is spent."""
     shapes, ends = [w.shape for w in weights], np.cumsum([w.size for w in weights])[:-1]
     matrices = lambda z: [p.reshape(s) for p, s in zip(np.split(z, ends), shapes, strict=True)]  # noqa: E731
 

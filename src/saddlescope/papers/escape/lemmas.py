@@ -1,8 +1,9 @@
 """Escape paper, Section 2, Lemmas A.4 and A.7: what holds by algebra, on random nets and matrices.
 
-Homogeneity and Euler's rule of the localized loss, the product of norms, non-negative singular vectors (with tied
-singular values, rows of zeros and blocks, where a solver returns mixed signs), the gradient and the differentiability
-of the true loss at the origin. The loss is differentiable at 0 for L ≥ 2: |C(Y_θ) − C(0)| = O(‖θ‖^L).
+Homogeneity and Euler's rule of the localized loss, the product of norms, non-negative singular
+vectors (with tied singular values, rows of zeros and blocks, where a solver returns mixed signs),
+the gradient and the differentiability of the true loss at the origin. The loss is differentiable at
+0 for L ≥ 2: |C(Y_θ) − C(0)| = O(‖θ‖^L).
 """
 
 import jax
@@ -53,13 +54,15 @@ def cost(net, X, targets):
 
 
 def change_of_cost(net, X, targets):
-    """cost(Y) − cost(0), multiplied out: the difference itself would be lost in rounding for small weights."""
+    """cost(Y) − cost(0), multiplied out: the difference itself would be lost in rounding for small
+    weights."""
     Y = np.asarray(outputs_of(net, X))
     return np.mean(np.sum(Y * (Y - 2 * targets), axis=0))
 
 
 def pair_gap(rng):
-    """By how much A v = s₁u, Aᵀu = s₁v and u, v ≥ 0 fail, for a random matrix A ≥ 0 of one of four kinds."""
+    """By how much A v = s₁u, Aᵀu = s₁v and u, v ≥ 0 fail, for a random matrix A ≥ 0 of one of four
+    kinds."""
     A = np.abs(rng.standard_normal((5, 7)))
     for B in (A, np.where(A < 0.8, 0, A), np.eye(5, 7), np.kron(np.eye(2), A[:2, :3])):
         B = np.vstack([B, np.zeros(B.shape[1])])
@@ -75,13 +78,18 @@ def below(name, within, what):
     def check(results):
         gap = results.measured[name].values
         good = int(np.sum(gap <= within))
-        return always(good, len(gap), f"{share_text(good, len(gap))}; largest {what} {gap.max():.2g}, allowed {within:g}")
+        return always(
+            good,
+            len(gap),
+            f"{share_text(good, len(gap))}; largest {what} {gap.max():.2g}, allowed {within:g}",
+        )
 
     return check
 
 
 def not_differentiable(results):
-    """The loss would not be differentiable if its change were of order ‖θ‖: of degree one or less."""
+    """The loss would not be differentiable if its change were of order ‖θ‖: of degree one or
+    less."""
     order, depth = results.measured.order.values, results.measured.depth.values
     good = int(np.sum(order < 1.5))
     said = ", ".join(f"{np.median(order[depth == d]):.2f} at L = {d}" for d in np.unique(depth))
@@ -91,14 +99,22 @@ def not_differentiable(results):
 def negative_factors(results):
     gap = results.measured.backwards.values
     good = int(np.sum(gap <= 1e-12))
-    return always(good, len(gap), f"{share_text(good, len(gap))}; relative gap at λ = −1: median {np.median(gap):.2g}")
+    return always(
+        good,
+        len(gap),
+        f"{share_text(good, len(gap))}; relative gap at λ = −1: median {np.median(gap):.2g}",
+    )
 
 
 def draw(results):
     figure, ax = plt.subplots(figsize=(4.2, 3.2))
     for run in results.runs():
         ax.loglog(SIZES, run.change, "o-", color=BLUE, ms=2, lw=0.5)
-    ax.set(xlabel="‖θ‖", ylabel="change of the loss from the origin", title="slope L: differentiable at 0")
+    ax.set(
+        xlabel="‖θ‖",
+        ylabel="change of the loss from the origin",
+        title="slope L: differentiable at 0",
+    )
     return figure
 
 
@@ -110,18 +126,43 @@ experiment = Experiment(
     quick=dict(depth=(2, 3, 5), seed=range(4)),
     draw=draw,
     claims=(
-        Claim("The origin is a critical point.", "E11 · Section 2", below("at_zero", 0.0, "gradient at 0")),
-        Claim("The loss is not differentiable at the origin.", "E12 · Section 2", not_differentiable,
-              note="Its change is O(‖θ‖^L): for L ≥ 2 the derivative at 0 exists and is 0. It is not smooth near 0."),
-        Claim("L0 is homogeneous of degree L, for factors λ > 0.", "E16 · Section 2",
-              below("degree_gap", 1e-11, "relative gap")),
-        Claim("L0 is homogeneous for λ < 0 as well.", "E16 · Section 2", negative_factors,
-              note="σ(−z) is not −σ(z)."),
-        Claim("∇L0 is homogeneous of degree L − 1.", "E17 · A.2", below("gradient_gap", 1e-11, "relative gap")),
-        Claim("θᵀ∇L0 = L·L0, so that the speed of an escape direction is −L0.", "E17, E26 · A.2",
-              below("euler_gap", 1e-10, "relative gap")),
+        Claim(
+            "The origin is a critical point.",
+            "E11 · Section 2",
+            below("at_zero", 0.0, "gradient at 0"),
+        ),
+        Claim(
+            "The loss is not differentiable at the origin.",
+            "E12 · Section 2",
+            not_differentiable,
+            note="Its change is O(‖θ‖^L): for L ≥ 2 the derivative at 0 exists and is 0. It is not smooth near 0.",
+        ),
+        Claim(
+            "L0 is homogeneous of degree L, for factors λ > 0.",
+            "E16 · Section 2",
+            below("degree_gap", 1e-11, "relative gap"),
+        ),
+        Claim(
+            "L0 is homogeneous for λ < 0 as well.",
+            "E16 · Section 2",
+            negative_factors,
+            note="σ(−z) is not −σ(z).",
+        ),
+        Claim(
+            "∇L0 is homogeneous of degree L − 1.",
+            "E17 · A.2",
+            below("gradient_gap", 1e-11, "relative gap"),
+        ),
+        Claim(
+            "θᵀ∇L0 = L·L0, so that the speed of an escape direction is −L0.",
+            "E17, E26 · A.2",
+            below("euler_gap", 1e-10, "relative gap"),
+        ),
         Claim("Π‖W_ℓ‖_F ≤ 1 on ‖θ‖² = L.", "E92 · Lemma A.4", below("product", 1 + 1e-12, "product")),
-        Claim("A ≥ 0 has u₁, v₁ ≥ 0, also with tied s₁ and rows of zeros.", "E93 · Lemma A.7",
-              below("pair_gap", 1e-10, "gap")),
+        Claim(
+            "A ≥ 0 has u₁, v₁ ≥ 0, also with tied s₁ and rows of zeros.",
+            "E93 · Lemma A.7",
+            below("pair_gap", 1e-10, "gap"),
+        ),
     ),
-)  # fmt: skip
+)

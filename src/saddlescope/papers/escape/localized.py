@@ -1,13 +1,13 @@
-"""Escape paper, Eq. 1 and Section 2.2: the true loss against the localized loss, from four initial scales.
+"""Escape paper, Eq. 1 and Section 2.2: the true loss against the localized loss, from four initial
+scales.
 
-The same draw is trained twice by the same descent, once on the true loss and once on C(0) + L0, at a rate c ‖θ‖^(2−L):
-equal steps of q-time. The squared error has the alternating targets of Example 1, the cross-entropy three classes of
-random points. Read off: when ‖Y‖_F reaches r, in the time t of gradient flow, and the direction there. The smaller the
-start, the longer both runs are the same; theory predicts the time from the draw alone.
+The same draw is trained twice by the same descent, once on the true loss and once on C(0) + L0, at
+a rate c ‖θ‖^(2−L): equal steps of q-time. The squared error has the alternating targets of Example
+1, the cross-entropy three classes of random points. Read off: when ‖Y‖_F reaches r, in the time t
+of gradient flow, and the direction there. The smaller the start, the longer both runs are the same;
+theory predicts the time from the draw alone.
 """
 
-import jax
-import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -16,44 +16,27 @@ from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE, RED
 from saddlescope.initials import Scaled
-from saddlescope.losses import CrossEntropy, CustomLoss, SquaredError
 from saddlescope.nets import DeepUnits, Neuron, ReLU
 from saddlescope.observables import Parameters
 from saddlescope.optimisers import NormScaledDescent
+from saddlescope.papers.escape._localized_runs import (
+    COSTS,
+    crossing,
+    data_of,
+    direction_at,
+    gradient_gap,
+    path_of,
+    remainder_order,
+)
 from saddlescope.setting import Setting
 from saddlescope.tasks import ArrayTask
 from saddlescope.theory.escape.blow_up import blow_up_time, escape_time
-from saddlescope.theory.escape.localized import circle, gradient_at_zero, layers_of, norm_of
+from saddlescope.theory.escape.localized import gradient_at_zero
 from saddlescope.training import every
 
 ALPHAS = (1.0, 1e-1, 1e-2, 1e-3)
 WIDTH, STEPS, SAVED, GROWTH = 8, 6000, 10, 0.05
-LEVEL = 0.01  # r over the size of the targets. On the circle the next plateau has about 0.1: there the two differ.
-
-
-def squared_slope(outputs, targets):
-    """C(0) + L0 of the squared error, for one sample."""
-    return jnp.sum(targets**2) - 2 * jnp.sum(targets * outputs)
-
-
-def entropy_slope(outputs, targets):
-    """C(0) + L0 of the cross-entropy, for one sample."""
-    return jnp.log(len(targets)) + jnp.sum((1 / len(targets) - targets) * outputs)
-
-
-COSTS = {
-    "squared": (SquaredError(), CustomLoss(squared_slope)),
-    "cross-entropy": (CrossEntropy(), CustomLoss(entropy_slope)),
-}
-
-
-def data_of(cost, seed):
-    """X of shape (inputs, points), and targets (outputs, points)."""
-    if cost == "squared":
-        X, G = circle(8)
-        return X, -G  # targets of the sign that gives Example 1's G
-    rng = np.random.default_rng([3, seed])
-    return rng.standard_normal((4, 12)), np.eye(3)[:, np.arange(12) % 3]
+LEVEL = 0.01  # r over the targets' size. The next plateau of the circle has about 0.1: they differ there.
 
 
 def setting(cost, depth, alpha, seed):
@@ -102,60 +85,19 @@ def analyse(runs, settings, cost, depth, alpha, seed):
         "gradient_gap": gradient_gap(cost, Y, G),
         "true_outputs": ("instant", true["outputs"][at]),
         "near_outputs": ("instant", np.minimum(near["outputs"][at], 1e6)),
-        "true_time": ("instant", true["time"][at] / t_near if np.isfinite(t_near) else true["time"][at]),
-        "near_time": ("instant", near["time"][at] / t_near if np.isfinite(t_near) else near["time"][at]),
+        "true_time": (
+            "instant",
+            true["time"][at] / t_near if np.isfinite(t_near) else true["time"][at],
+        ),
+        "near_time": (
+            "instant",
+            near["time"][at] / t_near if np.isfinite(t_near) else near["time"][at],
+        ),
     }
 
 
 def stored(value):
     return float(value) if np.isfinite(value) else -1.0
-
-
-def path_of(run, X, depth, lr):
-    """Weights, norm, unit direction, ‖Y‖ and time of gradient flow at each saved step."""
-    names = ["u", *(f"W{k}" for k in range(2, depth + 1))]
-    rows = [[run[f"param_{n}"].values[i] for n in names] for i in range(run.sizes["saved"])]
-    norm = np.array([norm_of(w) for w in rows])
-    step = norm ** (2.0 - depth)  # dt/dq
-    steps = np.diff(run["saved_step"].values) * lr
-    return {
-        "weights": rows,
-        "norm": norm,
-        "theta": np.stack([np.concatenate([m.ravel() for m in w]) for w in rows]) / norm[:, None],
-        "outputs": np.array([np.linalg.norm(layers_of(w, X).before[-1]) for w in rows]),
-        "time": np.append(0, np.cumsum(steps * (step[1:] + step[:-1]) / 2)),
-    }
-
-
-def direction_at(path, r):
-    """θ/‖θ‖ at the first saved step with ‖Y‖ ≥ r; at the end if there is none."""
-    return path["theta"][int(np.argmax(path["outputs"] >= r)) if path["outputs"].max() >= r else -1]
-
-
-def crossing(path, r):
-    """When ‖Y‖ first reaches r, on a line in its logarithm; infinite if never."""
-    k = int(np.argmax(path["outputs"] >= r))
-    if k == 0:
-        return np.inf
-    log = np.log(np.maximum(path["outputs"][k - 1 : k + 1], 1e-300))
-    return float(np.interp(np.log(r), log, path["time"][k - 1 : k + 1]))
-
-
-def value_of(cost, outputs, targets):
-    return COSTS[cost][0].of_outputs(outputs.T, targets.T)
-
-
-def remainder_order(cost, Y, seed):
-    """The power of ‖Y‖ with which C(Y) − C(0) − Tr[GᵀY] vanishes; of the squared error it is ‖Y‖²/N."""
-    out = np.random.default_rng(seed).standard_normal(Y.shape)
-    G, sizes = gradient_at_zero(Y, cost), np.array([1e-1, 1e-2, 1e-3])
-    left = [float(value_of(cost, k * out, Y) - value_of(cost, 0 * out, Y)) - k * np.sum(G * out) for k in sizes]
-    return float(np.polyfit(np.log(sizes), np.log(np.abs(left)), 1)[0])
-
-
-def gradient_gap(cost, Y, G):
-    found = jax.grad(lambda out: value_of(cost, out, Y))(jnp.zeros(Y.shape))
-    return float(np.abs(np.asarray(found) - G).max() / np.abs(G).max())
 
 
 def escaped(results):
@@ -170,7 +112,11 @@ def tends_to_one(results):
         return None
     good = int(np.sum(by[-1] < 0.01))
     said = ", ".join(f"{np.median(gap):.1e} at α = {a:g}" for a, gap in zip(ALPHAS, by, strict=True) if gap.size)
-    return always(good, len(by[-1]), f"{share_text(good, len(by[-1]))} within 1 % at α = {ALPHAS[-1]:g}; median gap {said}")
+    return always(
+        good,
+        len(by[-1]),
+        f"{share_text(good, len(by[-1]))} within 1 % at α = {ALPHAS[-1]:g}; median gap {said}",
+    )
 
 
 def within(name, target, most, what, only=None):
@@ -200,13 +146,19 @@ def blows_up(results):
 def slows(results):
     slow = escaped(results).slowed.values
     good = int(np.sum(slow < 0.1))
-    return always(good, len(slow), f"{share_text(good, len(slow))}; growth at the end over its largest {slow.max():.2g} at most")
+    return always(
+        good,
+        len(slow),
+        f"{share_text(good, len(slow))}; growth at the end over its largest {slow.max():.2g} at most",
+    )
 
 
 def converges_first(results):
     norm, end = (escaped(results)[n].values for n in ("norm_settled", "norm_end"))
     good = int(np.sum(norm < np.sqrt(end)))
-    text = f"direction within 18° of its end at ‖θ‖ = {norm.min():.2g}–{norm.max():.2g} α, of {end.min():.2g} α at the end"
+    text = (
+        f"direction within 18° of its end at ‖θ‖ = {norm.min():.2g}–{norm.max():.2g} α, of {end.min():.2g} α at the end"
+    )
     return always(good, len(norm), f"{share_text(good, len(norm))}; {text}")
 
 
@@ -217,11 +169,34 @@ def draw(results):
         for run in results.select(cost=name, seed=results.values("seed")[0]).runs():
             ax.semilogy(run.true_time, np.maximum(run.true_outputs, 1e-12), color=BLUE, lw=0.8)
             ax.semilogy(run.near_time, np.maximum(run.near_outputs, 1e-12), "--", color=ORANGE, lw=0.8)
-        ax.set(xlabel="time over localized escape time", ylabel="‖Y‖", title=name, xlim=(0, 2), ylim=(1e-10, 1e3))
+        ax.set(
+            xlabel="time over localized escape time",
+            ylabel="‖Y‖",
+            title=name,
+            xlim=(0, 2),
+            ylim=(1e-10, 1e3),
+        )
     part = escaped(results)
-    axes[0, -1].loglog(part.alpha, np.maximum(np.abs(part.ratio - 1), 1e-8), "o", color=BLUE, mfc="none", label="localized run")
-    axes[0, -1].loglog(part.alpha, np.maximum(np.abs(part.predicted - 1), 1e-8), "x", color=RED, label="theory from the draw")
-    axes[0, -1].set(xlabel="initial norm α", ylabel="gap of escape time", title="true and predicted against localized")
+    axes[0, -1].loglog(
+        part.alpha,
+        np.maximum(np.abs(part.ratio - 1), 1e-8),
+        "o",
+        color=BLUE,
+        mfc="none",
+        label="localized run",
+    )
+    axes[0, -1].loglog(
+        part.alpha,
+        np.maximum(np.abs(part.predicted - 1), 1e-8),
+        "x",
+        color=RED,
+        label="theory from the draw",
+    )
+    axes[0, -1].set(
+        xlabel="initial norm α",
+        ylabel="gap of escape time",
+        title="true and predicted against localized",
+    )
     axes[0, -1].legend(fontsize=7)
     return figure
 
@@ -238,20 +213,42 @@ experiment = Experiment(
     draw=draw,
     claims=(
         Claim("C(Y) − C(0) − Tr[GᵀY] is O(‖Y‖²).", "E13 · Eq. 1", within("order", 2, 0.05, "power")),
-        Claim("G = −(2/N)Y* for the squared error.", "E14 · A.1", within("gradient_gap", 0, 1e-14, "gap"),
-              {"cost": "squared"}),
-        Claim("G = (1/classes − onehot)/N for the cross-entropy.", "E15 · implied",
-              within("gradient_gap", 0, 1e-14, "gap"), {"cost": "cross-entropy"}),
-        Claim("As α → 0 the escape time is that of the localized loss.", "E2, E38 · Section 2.2", tends_to_one),
-        Claim("At the escape the direction is that of the localized loss.", "E2 · Section 1",
-              within("cosine", 1, 0.01, "cosine at α ≤ 0.01", (1e-2, 1e-3))),
-        Claim("It is so still where ‖Y‖ is a tenth of the targets.", "ours",
-              within("later_cosine", 1, 0.01, "cosine at α ≤ 0.01", (1e-2, 1e-3)),
-              note="On the circle the first saddle has outputs of that size: the run has left the localized flow there."),
+        Claim(
+            "G = −(2/N)Y* for the squared error.",
+            "E14 · A.1",
+            within("gradient_gap", 0, 1e-14, "gap"),
+            {"cost": "squared"},
+        ),
+        Claim(
+            "G = (1/classes − onehot)/N for the cross-entropy.",
+            "E15 · implied",
+            within("gradient_gap", 0, 1e-14, "gap"),
+            {"cost": "cross-entropy"},
+        ),
+        Claim(
+            "As α → 0 the escape time is that of the localized loss.",
+            "E2, E38 · Section 2.2",
+            tends_to_one,
+        ),
+        Claim(
+            "At the escape the direction is that of the localized loss.",
+            "E2 · Section 1",
+            within("cosine", 1, 0.01, "cosine at α ≤ 0.01", (1e-2, 1e-3)),
+        ),
+        Claim(
+            "It is so still where ‖Y‖ is a tenth of the targets.",
+            "ours",
+            within("later_cosine", 1, 0.01, "cosine at α ≤ 0.01", (1e-2, 1e-3)),
+            note="On the circle the first saddle has outputs of that size: the run has left the localized flow there.",
+        ),
         # 5 %: a step lets the norm grow by up to 5 %, and descent lags behind the flow by a share of it.
-        Claim("The escape time is predicted from the draw.", "ours", within("predicted", 1, 0.05, "predicted over measured")),
+        Claim(
+            "The escape time is predicted from the draw.",
+            "ours",
+            within("predicted", 1, 0.05, "predicted over measured"),
+        ),
         Claim("The localized flow diverges in finite time for L > 2.", "E34 · Section 2.2", blows_up),
         Claim("The true flow slows down after the escape.", "E34 · Section 2.2", slows),
         Claim("The direction converges, then the norm explodes.", "E35 · Section 2.2", converges_first),
     ),
-)  # fmt: skip
+)

@@ -1,9 +1,9 @@
 """Escape paper, Proposition 2.2: growth along an escape direction, as printed and corrected.
 
-One-neuron escape directions off the kinks of random data, in closed form, spread unequally over three neurons in every
-hidden layer. The flow on the localized loss starts on them and is followed by an independent solver while the norm
-grows twenty-fold. The printed norm puts the unit sphere's L0(ρ/√L) for −s: its rate is L^(L/2) times the right one, and
-it blows up that much earlier.
+One-neuron escape directions off the kinks of random data, in closed form, spread unequally over
+three neurons in every hidden layer. The flow on the localized loss starts on them and is followed
+by an independent solver while the norm grows twenty-fold. The printed norm puts the unit sphere's
+L0(ρ/√L) for −s: its rate is L^(L/2) times the right one, and it blows up that much earlier.
 """
 
 import matplotlib.pyplot as plt
@@ -65,7 +65,11 @@ def as_printed(results):
 def keeps_direction(results):
     turned = results.measured.turned.values
     good = int(np.sum(turned <= 1e-6))
-    return always(good, len(turned), f"{share_text(good, len(turned))}; direction turned by {turned.max():.1e} at most")
+    return always(
+        good,
+        len(turned),
+        f"{share_text(good, len(turned))}; direction turned by {turned.max():.1e} at most",
+    )
 
 
 def draw(results):
@@ -77,7 +81,11 @@ def draw(results):
         ax.semilogy(time, run.norm.values, "o", color=BLUE, ms=3, mfc="none", label="flow")
         ax.semilogy(time, norm_after(time, 1.0, 1.0, depth), color=BLUE, lw=0.8, label="corrected")
         ax.semilogy(time[printed > 0], printed[printed > 0], "--", color=RED, label="printed")
-        ax.set(xlabel="time, s L$^{1-L/2}$ R$_0^{L-2}$ t", ylabel="norm over its start", title=f"depth {depth}")
+        ax.set(
+            xlabel="time, s L$^{1-L/2}$ R$_0^{L-2}$ t",
+            ylabel="norm over its start",
+            title=f"depth {depth}",
+        )
         ax.set_ylim(0.8, 30)
     axes[0, 0].legend(fontsize=7)
     return figure
@@ -92,11 +100,21 @@ experiment = Experiment(
     quick=dict(depth=(2, 3, 4, 5), start=(1.0,), seed=range(2)),
     draw=draw,
     claims=(
-        Claim("The norm grows by the printed formula, L ≠ 2.", "E28 · Proposition 2.2", as_printed,
-              {"depth": (3, 4, 5)}, note=NOTE),
-        Claim("The norm grows by the printed formula, L = 2: e^{2st}.", "E29 · Proposition 2.2", as_printed,
-              {"depth": 2}, note="The rate is s, not 2s."),
+        Claim(
+            "The norm grows by the printed formula, L ≠ 2.",
+            "E28 · Proposition 2.2",
+            as_printed,
+            {"depth": (3, 4, 5)},
+            note=NOTE,
+        ),
+        Claim(
+            "The norm grows by the printed formula, L = 2: e^{2st}.",
+            "E29 · Proposition 2.2",
+            as_printed,
+            {"depth": 2},
+            note="The rate is s, not 2s.",
+        ),
         Claim("With the rate s L^(1−L/2) the formula is the flow, L ≥ 2.", "ours", corrected),
         Claim("The direction stays constant.", "E30 · Proposition 2.2", keeps_direction),
     ),
-)  # fmt: skip
+)

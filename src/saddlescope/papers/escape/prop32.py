@@ -1,8 +1,9 @@
 """Escape paper, Proposition 3.2: a deeper net of no worse localized loss, from random nets.
 
-Nothing is searched: random nets with L0 < 0 (the sign of the last layer is turned where it is positive), deepened once
-to three times. Depth 1, which the proposition does not exclude, is compared in closed form: s*(1) = ‖GXᵀ‖_F, and
-s*(2) is the best one-neuron speed, by a fine grid of angles in two dimensions.
+Nothing is searched: random nets with L0 < 0 (the sign of the last layer is turned where it is
+positive), deepened once to three times. Depth 1, which the proposition does not exclude, is
+compared in closed form: s*(1) = ‖GXᵀ‖_F, and s*(2) is the best one-neuron speed, by a fine grid of
+angles in two dimensions.
 """
 
 import matplotlib.pyplot as plt
@@ -54,7 +55,8 @@ def linear_speed(X, G):
 
 
 def neuron_speed(X, G):
-    """max over unit u of ‖G σ(Xᵀu)‖ in two dimensions: 20,000 angles, all kinks and the best of a parabola aside."""
+    """max over unit u of ‖G σ(Xᵀu)‖ in two dimensions: 20,000 angles, all kinks and the best of a
+    parabola aside."""
     kinks = np.arctan2(X[1], X[0]) + np.pi / 2
     angle = np.concatenate([np.linspace(0, 2 * np.pi, 20_000), kinks, kinks + np.pi])
     z = np.maximum(np.stack([np.cos(angle), np.sin(angle)]).T @ X, 0)
@@ -93,7 +95,12 @@ def draw(results):
     figure, (left, right) = plt.subplots(1, 2, figsize=(7.6, 3.2))
     for run in results.runs():
         left.plot(range(MOST + 1), run.speeds / run.speeds[0], "o-", color=BLUE, ms=2, lw=0.5)
-    left.set(xlabel="layers added", ylabel="speed over that of the first net", title="random nets, deepened", yscale="log")
+    left.set(
+        xlabel="layers added",
+        ylabel="speed over that of the first net",
+        title="random nets, deepened",
+        yscale="log",
+    )
     right.hist(results.measured.shallow.values, 20, color=BLUE)
     right.axvline(1, color=RED, lw=0.8)
     right.set(xlabel="s*(1) / s*(2)", ylabel="data sets", title="from depth 1 to depth 2")
@@ -108,12 +115,24 @@ experiment = Experiment(
     quick=dict(depth=(2, 3, 5), outputs=(1, 3), seed=range(4)),
     draw=draw,
     claims=(
-        Claim("Each added layer leaves L0 as low or lower, on ‖θ‖² = L + k.", "E47 · Proposition 3.2", no_worse),
+        Claim(
+            "Each added layer leaves L0 as low or lower, on ‖θ‖² = L + k.",
+            "E47 · Proposition 3.2",
+            no_worse,
+        ),
         Claim("W and Z have rank one from layer L on.", "E49 · Proposition 3.2", rank_one),
         Claim("Z = Zσ in the added hidden layers.", "ours", relu_idle("hidden_change")),
-        Claim("Z = Zσ in all layers after L, the output too.", "E50 · Proposition 3.2", relu_idle("last_change"),
-              note="The output may be negative; the statement holds for the hidden layers alone."),
-        Claim("The speed does not fall from depth 1 to depth 2 either.", "E48 · Proposition 3.2", from_depth_one,
-              note="A linear map of depth 1 has no ReLU to pass: s*(1) = ‖GXᵀ‖_F. The proof needs a hidden layer."),
+        Claim(
+            "Z = Zσ in all layers after L, the output too.",
+            "E50 · Proposition 3.2",
+            relu_idle("last_change"),
+            note="The output may be negative; the statement holds for the hidden layers alone.",
+        ),
+        Claim(
+            "The speed does not fall from depth 1 to depth 2 either.",
+            "E48 · Proposition 3.2",
+            from_depth_one,
+            note="A linear map of depth 1 has no ReLU to pass: s*(1) = ‖GXᵀ‖_F. The proof needs a hidden layer.",
+        ),
     ),
-)  # fmt: skip
+)

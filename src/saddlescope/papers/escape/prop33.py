@@ -1,10 +1,12 @@
-"""Escape paper, Proposition 3.3: nearly rank-one inputs make every layer nearly rank one at the best direction.
+"""Escape paper, Proposition 3.3: nearly rank-one inputs make every layer nearly rank one at the
+best direction.
 
-Inputs uvᵀ + E with u, v ≥ 0 and ‖E‖_F = ε, random G scaled to ‖Gv‖‖u‖ = 1. The best direction is searched; the three
-ratios of its layers stand beside 8‖G‖ε/(s* − ‖G‖ε). The same bound is applied to the sub-nets of these nets, from each
-hidden layer on, with the ε that this layer has. The proof asks of a net only that it be as fast as the best one for
-uvᵀ is here, ‖Gv‖‖u‖ − ‖G‖ε: nets moved from the best one until they are just that fast test the bound where the ratios
-are not zero, with ‖Gv‖‖u‖ in the place of s* − ‖G‖ε.
+Inputs uvᵀ + E with u, v ≥ 0 and ‖E‖_F = ε, random G scaled to ‖Gv‖‖u‖ = 1. The best direction is
+searched; the three ratios of its layers stand beside 8‖G‖ε/(s* − ‖G‖ε). The same bound is applied
+to the sub-nets of these nets, from each hidden layer on, with the ε that this layer has. The proof
+asks of a net only that it be as fast as the best one for uvᵀ is here, ‖Gv‖‖u‖ − ‖G‖ε: nets moved
+from the best one until they are just that fast test the bound where the ratios are not zero, with
+‖Gv‖‖u‖ in the place of s* − ‖G‖ε.
 """
 
 import matplotlib.pyplot as plt
@@ -45,7 +47,8 @@ def measure(depth, eps, seed):
 
 
 def just_fast_enough(net, X, G, eps, rng):
-    """The largest ratio of W and Zσ over the bound 8‖G‖ε/(‖Gv‖‖u‖), in a net moved away from the best; ‖Gv‖‖u‖ = 1."""
+    """The largest ratio of W and Zσ over the bound 8‖G‖ε/(‖Gv‖‖u‖), in a net moved away from the
+    best; ‖Gv‖‖u‖ = 1."""
     net, size = widened(net, 6), np.linalg.norm(G) * eps
     away = [rng.standard_normal(w.shape) for w in net]
 
@@ -70,12 +73,19 @@ def widened(net, width):
 
 
 def later_layers(net, X, G, speed, ratios):
-    """Largest ratio of later layers over the bound from a hidden layer ℓ₀; −1 where it says nothing."""
+    """Largest ratio of later layers over the bound from a hidden layer ℓ₀; −1 where it says
+    nothing."""
     worst = -1.0
     for k, z in enumerate(layers_of(net, X).after[1:], start=1):
         eps = np.sqrt(ratios.activations[k]) * np.linalg.norm(z)
         bound = near_rank_one_bound(G, speed, eps)
-        found = np.max([ratios.weights[k:].max(), ratios.activations[k:-1].max(), ratios.relu[k:-1].max(initial=0)])
+        found = np.max(
+            [
+                ratios.weights[k:].max(),
+                ratios.activations[k:-1].max(),
+                ratios.relu[k:-1].max(initial=0),
+            ]
+        )
         if bound < 1:
             worst = max(worst, float(found / max(bound, 1e-6)))
     return worst
@@ -115,14 +125,26 @@ def all_fast_nets(results):
 def closed_form(results):
     gap = results.measured.closed_gap.values
     good = int(np.sum(gap <= 1e-5))  # 1e-5: what the search leaves
-    return always(good, len(gap), f"{share_text(good, len(gap))}; largest relative gap {gap.max():.1e}, allowed 1e-5")
+    return always(
+        good,
+        len(gap),
+        f"{share_text(good, len(gap))}; largest relative gap {gap.max():.1e}, allowed 1e-5",
+    )
 
 
 def draw(results):
     figure, ax = plt.subplots(figsize=(4.6, 3.4))
     part = results.measured
     for name, marker in (("weights", "o"), ("activations", "s"), ("relu", "^")):
-        ax.loglog(part.eps, np.maximum(part[name], 1e-10), marker, color=BLUE, mfc="none", ms=4, label=name)
+        ax.loglog(
+            part.eps,
+            np.maximum(part[name], 1e-10),
+            marker,
+            color=BLUE,
+            mfc="none",
+            ms=4,
+            label=name,
+        )
     ax.loglog(part.eps, part.bound, "x", color=RED, label="bound")
     ax.axhline(1, color="0.5", lw=0.8)
     ax.set(xlabel="ε", ylabel="largest ratio over layers", title="inputs $uv^T + E$, ‖E‖ = ε")
@@ -138,14 +160,33 @@ experiment = Experiment(
     quick=dict(depth=(3, 4), eps=(1e-3, 1e-2, 1e-1), seed=range(2)),
     draw=draw,
     claims=(
-        Claim("The ratios of W_ℓ are within the bound.", "E51 · Proposition 3.3", within("weights", "largest")),
-        Claim("The ratios of Zσ_ℓ are within the bound, ℓ < L.", "E51 · Proposition 3.3",
-              within("activations", "largest")),
-        Claim("The effect of the ReLU is within the bound, ℓ < L.", "E51 · Proposition 3.3", within("relu", "largest")),
-        Claim("The effect of a ReLU at the output is within the bound.", "E51 · Proposition 3.3",
-              within("output_relu", "effect"), note="The output has no ReLU, and some of its rows are negative."),
-        Claim("The ratios are within 8‖G‖ε/(‖Gv‖‖u‖) in every net as fast as ‖Gv‖‖u‖ − ‖G‖ε.", "ours", all_fast_nets),
+        Claim(
+            "The ratios of W_ℓ are within the bound.",
+            "E51 · Proposition 3.3",
+            within("weights", "largest"),
+        ),
+        Claim(
+            "The ratios of Zσ_ℓ are within the bound, ℓ < L.",
+            "E51 · Proposition 3.3",
+            within("activations", "largest"),
+        ),
+        Claim(
+            "The effect of the ReLU is within the bound, ℓ < L.",
+            "E51 · Proposition 3.3",
+            within("relu", "largest"),
+        ),
+        Claim(
+            "The effect of a ReLU at the output is within the bound.",
+            "E51 · Proposition 3.3",
+            within("output_relu", "effect"),
+            note="The output has no ReLU, and some of its rows are negative.",
+        ),
+        Claim(
+            "The ratios are within 8‖G‖ε/(‖Gv‖‖u‖) in every net as fast as ‖Gv‖‖u‖ − ‖G‖ε.",
+            "ours",
+            all_fast_nets,
+        ),
         Claim("A hidden layer near rank one makes all later ones so.", "E52 · Section 3.2", sub_nets),
         Claim("On uvᵀ the best speed is ‖Gv‖‖u‖, at every depth ≥ 2.", "E53 · A.6", closed_form),
     ),
-)  # fmt: skip
+)

@@ -1,8 +1,10 @@
-"""Escape paper, Proposition 3.4: how many layers are nearly rank one, its stronger form, and the budget by layer.
+"""Escape paper, Proposition 3.4: how many layers are nearly rank one, its stronger form, and the
+budget by layer.
 
-Three kinds of net with L0 < 0 on ‖θ‖² = L: the best direction found, a slow one (the worst end of a search with one
-neuron per layer), and random nets. The proposition counts the layers Zσ_0 … Zσ_{L-1}; as a sum,
-Σ ln 1/(1 − ratio) ≤ 2 ln(‖X‖‖G‖/s), it is stronger and never empty. The exact budget says where ln(‖X‖‖G‖/s) goes.
+Three kinds of net with L0 < 0 on ‖θ‖² = L: the best direction found, a slow one (the worst end of a
+search with one neuron per layer), and random nets. The proposition counts the layers Zσ_0 …
+Zσ_{L-1}; as a sum, Σ ln 1/(1 − ratio) ≤ 2 ln(‖X‖‖G‖/s), it is stronger and never empty. The exact
+budget says where ln(‖X‖‖G‖/s) goes.
 """
 
 import matplotlib.pyplot as plt
@@ -40,7 +42,14 @@ def measure(data, net, depth, seed):
         "sum": total,
         "limit": limit,
         "budget_gap": float(abs(sum(v.sum() for v in budget.values()) - np.log(slack(X, G, speed)))),
-        "least_term": float(min(budget["alignment"].min(), budget["relu"].min(), budget["norms"].sum(), *budget["output"])),
+        "least_term": float(
+            min(
+                budget["alignment"].min(),
+                budget["relu"].min(),
+                budget["norms"].sum(),
+                *budget["output"],
+            )
+        ),
         "first_low": float(np.argmin(ratios) / depth),
         **{name: ("layer", np.append(budget[name], np.zeros(MOST - len(budget[name])))) for name in TERMS},
     }
@@ -104,17 +113,33 @@ experiment = Experiment(
     title="How many layers are nearly rank one: counted, as a sum, and as a budget",
     source="Proposition 3.4",
     measure=measure,
-    full=dict(data=("circle8", "circle12", "gaussian", "aligned"), net=("best", "neuron", "random"),
-              depth=(2, 3, 4, 5, 6, 8), seed=range(4)),
+    full=dict(
+        data=("circle8", "circle12", "gaussian", "aligned"),
+        net=("best", "neuron", "random"),
+        depth=(2, 3, 4, 5, 6, 8),
+        seed=range(4),
+    ),
     quick=dict(data=("gaussian", "aligned"), net=("best", "neuron", "random"), depth=(3, 5), seed=range(2)),
     where="data != 'circle8' or net != 'neuron'",
     draw=draw,
     claims=(
-        Claim("At least (1 − p)L layers are within the bound, at the best direction.", "E54 · Proposition 3.4",
-              enough_layers, {"net": "best"}),
-        Claim("It holds for any weights of that speed.", "E55 · Section 3.2", enough_layers,
-              {"net": ("neuron", "random")}),
+        Claim(
+            "At least (1 − p)L layers are within the bound, at the best direction.",
+            "E54 · Proposition 3.4",
+            enough_layers,
+            {"net": "best"},
+        ),
+        Claim(
+            "It holds for any weights of that speed.",
+            "E55 · Section 3.2",
+            enough_layers,
+            {"net": ("neuron", "random")},
+        ),
         Claim("Σ ln 1/(1 − ratio of Zσ_ℓ) ≤ 2 ln(‖X‖‖G‖/s).", "ours", sum_holds),
-        Claim("The budget by layer adds up to ln(‖X‖‖G‖/s), with no negative term.", "ours", budget_closes),
+        Claim(
+            "The budget by layer adds up to ln(‖X‖‖G‖/s), with no negative term.",
+            "ours",
+            budget_closes,
+        ),
     ),
-)  # fmt: skip
+)

@@ -1,9 +1,10 @@
 """Escape paper, Section 2.1: direction and norm of the localized flow come apart in q-time.
 
-Random data; a start near a one-neuron escape direction (noise of its own norm is added), scaled by α. `theory` follows
-the direction in q-time, without α, until the norm has grown five-fold, or until the flow slides along a kink: there
-adaptive solvers stall. An independent solver follows the flow in t. At the times t(q) that theory gives, both must have
-the same norm and direction; q itself is ∫ ‖θ‖^(L−2) dt along the solver.
+Random data; a start near a one-neuron escape direction (noise of its own norm is added), scaled by
+α. `theory` follows the direction in q-time, without α, until the norm has grown five-fold, or until
+the flow slides along a kink: there adaptive solvers stall. An independent solver follows the flow
+in t. At the times t(q) that theory gives, both must have the same norm and direction; q itself is ∫
+‖θ‖^(L−2) dt along the solver.
 """
 
 from itertools import takewhile
@@ -48,13 +49,16 @@ def measure(depth, seed):
         "paper_steps": ("alpha", steps_of(start, X, G, POWER)),
         "q": ("instant", rows[at, 0]),
         "log_norm": ("instant", rows[at, 2]),
-        "solver_norm": ("instant", np.log([flows[1e-2].norm(1e-2 ** (2.0 - depth) * t) / 1e-2 for t in rows[at, 1]])),
+        "solver_norm": (
+            "instant",
+            np.log([flows[1e-2].norm(1e-2 ** (2.0 - depth) * t) / 1e-2 for t in rows[at, 1]]),
+        ),
     }
 
 
 def until_it_slides(depth, rng):
-    """Data, a start of norm one, and what theory says instant by instant; drawn again where the norm grows less than
-    1.5-fold before the flow slides."""
+    """Data, a start of norm one, and what theory says instant by instant; drawn again where the
+    norm grows less than 1.5-fold before the flow slides."""
     while True:
         X, G, u, y, _ = data_with_direction(rng)
         rho = one_neuron_weights(u, y, depth, (WIDTH,) * (depth - 1))
@@ -70,7 +74,8 @@ def solved(start, X, G, alpha, end):
 
 
 def gaps_of(flow, alpha, theory, depth):
-    """Largest gaps between solver and theory at the times of theory: in the norm, the direction, and q."""
+    """Largest gaps between solver and theory at the times of theory: in the norm, the direction,
+    and q."""
     at = [theory[k] for k in np.unique(np.linspace(1, len(theory) - 1, 40).round().astype(int))]
     norm = turn = 0.0
     for now in at:
@@ -93,7 +98,8 @@ def speeds_of(flow, alpha, end, X, G, depth):
 
 
 def steps_of(start, X, G, power):
-    """Steps of plain descent on the localized loss at a rate c ‖θ‖^(−power) until ‖θ‖ = 1.5 α; at most 5,000."""
+    """Steps of plain descent on the localized loss at a rate c ‖θ‖^(−power) until ‖θ‖ = 1.5 α; at
+    most 5,000."""
     rate = TURN / np.linalg.norm(flatten(weights_gradient(start, X, G)))
     return np.array([_steps(start, X, G, a, rate, power) for a in ALPHAS[:3]] + [-1] * (len(ALPHAS) - 3))
 
@@ -115,7 +121,11 @@ def agrees(name, what, within=1e-6):
         good = int(np.sum(gap <= within))
         grown = results.measured.grown.values
         text = f"{share_text(good, len(gap))}; largest gap in {what} {gap.max():.1e}, allowed {within:g}, over all α, "
-        return always(good, len(gap), text + f"while the norm changes to {grown.min():.2g}–{grown.max():.2g} of its start")
+        return always(
+            good,
+            len(gap),
+            text + f"while the norm changes to {grown.min():.2g}–{grown.max():.2g} of its start",
+        )
 
     return check
 
@@ -148,7 +158,11 @@ def own_clock(name):
 def as_printed(results):
     ratio = results.measured.printed_q.values
     good = int(np.sum(np.abs(ratio - 1) < 1e-6))
-    return always(good, len(ratio), f"the printed integral over q is {ratio.min():.3g} to {ratio.max():.3g} times q")
+    return always(
+        good,
+        len(ratio),
+        f"the printed integral over q is {ratio.min():.3g} to {ratio.max():.3g} times q",
+    )
 
 
 def draw(results):
@@ -182,20 +196,47 @@ experiment = Experiment(
     quick=dict(depth=(2, 3, 4, 5), seed=range(1)),
     draw=draw,
     claims=(
-        Claim("The direction follows projected flow in q-time on its own, from any α.", "E18, E20, E36 · Section 2.1",
-              agrees("direction_gap", "the direction")),
-        Claim("‖θ(q)‖ = ‖θ₀‖ exp(−L ∫ L0): proportional to α.", "E18, E21, E37 · Section 2.1",
-              agrees("norm_gap", "the norm")),
-        Claim("t(q) = ∫ ‖θ‖^(2−L) dq is the inverse of q(t) = ∫ ‖θ‖^(L−2) dt.", "E20, E22 · Section 2.1",
-              agrees("clock_gap", "q")),
-        Claim("q(t) = ∫ ‖θ(q₁)‖^(L−2) dq₁, as printed.", "E20 · Section 2.1", as_printed, DEEP,
-              note="The integral runs over t; over q it is another number."),
-        Claim("The smaller the weights, the faster the direction moves against the norm.", "E19 · Section 2.1",
-              relative_speeds, DEEP,
-              note="Relative to itself the norm grows by the same power ‖θ‖^(L−2): no scale separates the two."),
-        Claim("With the rate ‖θ‖^(2−L) the number of steps does not depend on α.", "E23 · Section 2.1",
-              own_clock("own_steps"), DEEP),
-        Claim("The rate c/‖θ‖⁴ does the same at every depth.", "E23 · App. B, C", own_clock("paper_steps"), DEEP,
-              note="It is q-time for L = 6 alone; at depth 4 that is c/‖θ‖²."),
+        Claim(
+            "The direction follows projected flow in q-time on its own, from any α.",
+            "E18, E20, E36 · Section 2.1",
+            agrees("direction_gap", "the direction"),
+        ),
+        Claim(
+            "‖θ(q)‖ = ‖θ₀‖ exp(−L ∫ L0): proportional to α.",
+            "E18, E21, E37 · Section 2.1",
+            agrees("norm_gap", "the norm"),
+        ),
+        Claim(
+            "t(q) = ∫ ‖θ‖^(2−L) dq is the inverse of q(t) = ∫ ‖θ‖^(L−2) dt.",
+            "E20, E22 · Section 2.1",
+            agrees("clock_gap", "q"),
+        ),
+        Claim(
+            "q(t) = ∫ ‖θ(q₁)‖^(L−2) dq₁, as printed.",
+            "E20 · Section 2.1",
+            as_printed,
+            DEEP,
+            note="The integral runs over t; over q it is another number.",
+        ),
+        Claim(
+            "The smaller the weights, the faster the direction moves against the norm.",
+            "E19 · Section 2.1",
+            relative_speeds,
+            DEEP,
+            note="Relative to itself the norm grows by the same power ‖θ‖^(L−2): no scale separates the two.",
+        ),
+        Claim(
+            "With the rate ‖θ‖^(2−L) the number of steps does not depend on α.",
+            "E23 · Section 2.1",
+            own_clock("own_steps"),
+            DEEP,
+        ),
+        Claim(
+            "The rate c/‖θ‖⁴ does the same at every depth.",
+            "E23 · App. B, C",
+            own_clock("paper_steps"),
+            DEEP,
+            note="It is q-time for L = 6 alone; at depth 4 that is c/‖θ‖².",
+        ),
     ),
-)  # fmt: skip
+)

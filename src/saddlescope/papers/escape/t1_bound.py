@@ -1,9 +1,10 @@
 """Escape paper, Section 2.2: when the outputs reach a size r, as printed and corrected.
 
-The flow of Proposition 2.2 starts on a one-neuron escape direction of random data and is followed by an independent
-solver; r is the size ‖Y‖_F of its outputs at the end, so that t₁(r) is the time of the end. The data are scaled:
-as printed the bound leaves out ‖X‖_F, and it is not a lower bound for large data. Random draws test the
-corrected bound with an upper bound on s*, which makes it one for every start.
+The flow of Proposition 2.2 starts on a one-neuron escape direction of random data and is followed
+by an independent solver; r is the size ‖Y‖_F of its outputs at the end, so that t₁(r) is the time
+of the end. The data are scaled: as printed the bound leaves out ‖X‖_F, and it is not a lower bound
+for large data. Random draws test the corrected bound with an upper bound on s*, which makes it one
+for every start.
 """
 
 import matplotlib.pyplot as plt
@@ -13,7 +14,12 @@ from saddlescope.checks import always, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, RED
-from saddlescope.papers.escape._flows import data_with_direction, drawn_weights, outputs_of, solved_flow
+from saddlescope.papers.escape._flows import (
+    data_with_direction,
+    drawn_weights,
+    outputs_of,
+    solved_flow,
+)
 from saddlescope.theory.escape.blow_up import escape_time
 from saddlescope.theory.escape.growth import first_time, printed_first_time
 from saddlescope.theory.escape.one_neuron import one_neuron_weights
@@ -44,7 +50,8 @@ def measure(depth, size, grown, seed):
 
 
 def from_a_draw(X, G, depth, rng):
-    """A draw of norm one, when its outputs have grown as large as a net of norm four can make them, and the bound."""
+    """A draw of norm one, when its outputs have grown as large as a net of norm four can make them,
+    and the bound."""
     start = drawn_weights(rng, X, len(G), depth, 6)
     level = (4 / np.sqrt(depth)) ** depth * np.linalg.norm(X)
     fastest = np.linalg.norm(X, 2) * np.linalg.norm(G)
@@ -55,7 +62,11 @@ def from_a_draw(X, G, depth, rng):
 def is_exact(results):
     gap = np.abs(results.measured.exact.values - 1)
     good = int(np.sum(gap <= 1e-6))
-    return always(good, len(gap), f"{share_text(good, len(gap))}; largest relative gap {gap.max():.1e}, allowed 1e-6")
+    return always(
+        good,
+        len(gap),
+        f"{share_text(good, len(gap))}; largest relative gap {gap.max():.1e}, allowed 1e-6",
+    )
 
 
 def below(name, word):
@@ -65,7 +76,9 @@ def below(name, word):
         ratio, size = results.measured[name].values, results.measured["size"].values
         good = int(np.sum(ratio <= 1 + 1e-6))
         worst = int(np.argmax(ratio))
-        text = f"{share_text(good, len(ratio))}; {word} over t₁: median {np.median(ratio):.3g}, largest {ratio[worst]:.3g}"
+        text = (
+            f"{share_text(good, len(ratio))}; {word} over t₁: median {np.median(ratio):.3g}, largest {ratio[worst]:.3g}"
+        )
         return always(good, len(ratio), f"{text} (data of size {size[worst]:g})")
 
     return check
@@ -74,7 +87,11 @@ def below(name, word):
 def norms_bound_outputs(results):
     least = results.measured.norms_fall.values
     good = int(np.sum(least >= 1 - 1e-12))
-    return always(good, len(least), f"{share_text(good, len(least))}; least ratio of neighbours {least.min():.3g}")
+    return always(
+        good,
+        len(least),
+        f"{share_text(good, len(least))}; least ratio of neighbours {least.min():.3g}",
+    )
 
 
 def draw(results):
@@ -105,12 +122,30 @@ experiment = Experiment(
     draw=draw,
     claims=(
         Claim("‖Y‖_F ≤ Π‖W_ℓ‖_op ‖X‖_F ≤ (‖θ‖/√L)^L ‖X‖_F.", "E31 · Section 2.2", norms_bound_outputs),
-        Claim("The printed bound lies below t₁(r), L ≠ 2.", "E32 · Section 2.2", below("printed", "printed bound"),
-              {"depth": (3, 4, 5)}, note=NOTE),
-        Claim("The printed bound lies below t₁(r), L = 2.", "E33 · Section 2.2", below("printed", "printed bound"),
-              {"depth": 2}, note="It leaves out ‖X‖_F, and its rate is 2s in place of s."),
-        Claim("With ‖X‖_F and the right rate it lies below t₁(r).", "ours", below("bound", "corrected bound")),
+        Claim(
+            "The printed bound lies below t₁(r), L ≠ 2.",
+            "E32 · Section 2.2",
+            below("printed", "printed bound"),
+            {"depth": (3, 4, 5)},
+            note=NOTE,
+        ),
+        Claim(
+            "The printed bound lies below t₁(r), L = 2.",
+            "E33 · Section 2.2",
+            below("printed", "printed bound"),
+            {"depth": 2},
+            note="It leaves out ‖X‖_F, and its rate is 2s in place of s.",
+        ),
+        Claim(
+            "With ‖X‖_F and the right rate it lies below t₁(r).",
+            "ours",
+            below("bound", "corrected bound"),
+        ),
         Claim("With ‖Y_ρ‖_F in the place of ‖X‖_F it is t₁(r).", "ours", is_exact),
-        Claim("With s* ≤ ‖X‖_op ‖G‖_F it lies below t₁(r) from every start.", "ours", below("draw", "bound")),
+        Claim(
+            "With s* ≤ ‖X‖_op ‖G‖_F it lies below t₁(r) from every start.",
+            "ours",
+            below("draw", "bound"),
+        ),
     ),
-)  # fmt: skip
+)

@@ -1,9 +1,10 @@
-"""Escape paper, Theorem 3.1: low rank of the deeper layers at the best escape direction, its bound beside the measured.
+"""Escape paper, Theorem 3.1: low rank of the deeper layers at the best escape direction, its bound
+beside the measured.
 
-The best directions found on Example 1 and other circles, on Gaussian data, and on data so nearly rank one that the
-bound is below 1 at once (its constant c is small). Elsewhere the bound says nothing at these depths: it is below 1 only
-past layer 81 c², which is 115,000 on Example 1. The corrected bound has ℓ − 1 for ℓ, and ℓ < L for two of the three
-ratios.
+The best directions found on Example 1 and other circles, on Gaussian data, and on data so nearly
+rank one that the bound is below 1 at once (its constant c is small). Elsewhere the bound says
+nothing at these depths: it is below 1 only past layer 81 c², which is 115,000 on Example 1. The
+corrected bound has ℓ − 1 for ℓ, and ℓ < L for two of the three ratios.
 """
 
 import matplotlib.pyplot as plt
@@ -14,7 +15,12 @@ from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE, RED
 from saddlescope.papers.escape._best import best_direction, data_of
-from saddlescope.theory.escape.bounds import printed_theorem_bound, slack, theorem_bound, theorem_constant
+from saddlescope.theory.escape.bounds import (
+    printed_theorem_bound,
+    slack,
+    theorem_bound,
+    theorem_constant,
+)
 from saddlescope.theory.escape.layer_ratios import layer_ratios
 from saddlescope.theory.escape.localized import localized_loss
 
@@ -46,7 +52,8 @@ def measure(data, depth, seed):
 
 
 def appendix_gap(X, G, speed, c):
-    """Theorem A.8 writes 8c'/(s* − c'/√ℓ)/√ℓ with c' = √2 ‖X‖‖G‖ √ln A: relative gap to the main text, past c²."""
+    """Theorem A.8 writes 8c'/(s* − c'/√ℓ)/√ℓ with c' = √2 ‖X‖‖G‖ √ln A: relative gap to the main
+    text, past c²."""
     layers = np.ceil(c**2) + np.arange(1, 100)
     own = np.sqrt(2) * np.linalg.norm(X) * np.linalg.norm(G) * np.sqrt(np.log(slack(X, G, speed)))
     appendix = 8 * own / (speed - own / np.sqrt(layers)) / np.sqrt(layers)
@@ -54,11 +61,17 @@ def appendix_gap(X, G, speed, c):
 
 
 def earliest(ratios, X, G, speed, depth):
-    """The earliest layer ℓ₀ within 2 ln A/ℓ, for each ℓ < L: whether ℓ₀ ≤ ℓ, and how often it is 0 while X < 0 somewhere."""
+    """The earliest layer ℓ₀ within 2 ln A/ℓ, for each ℓ < L: whether ℓ₀ ≤ ℓ, and how often it is 0
+    while X < 0 somewhere."""
     limit = 2 * np.log(slack(X, G, speed))
-    first = [int(np.argmax(ratios[:-1] <= limit / m)) if np.any(ratios[:-1] <= limit / m) else depth for m in range(1, depth)]
+    low = [np.flatnonzero(ratios[:-1] <= limit / m) for m in range(1, depth)]
+    first = [int(k[0]) if len(k) else depth for k in low]
     late = sum(f > m for m, f in enumerate(first, start=1))
-    return {"late": late, "at_inputs": int(np.sum(np.array(first) == 0) * bool(np.any(X < 0))), "asked": depth - 1}
+    return {
+        "late": late,
+        "at_inputs": int(np.sum(np.array(first) == 0) * bool(np.any(X < 0))),
+        "asked": depth - 1,
+    }
 
 
 def filled(values):
@@ -66,7 +79,8 @@ def filled(values):
 
 
 def bounded(name, bound, last):
-    """A ratio is at most its bound where that is below 1; at layers before the last, or at the last alone."""
+    """A ratio is at most its bound where that is below 1; at layers before the last, or at the last
+    alone."""
 
     def check(results):
         good = n = tested = 0
@@ -95,7 +109,11 @@ def literal(results):
     good = int(np.sum(least >= 1 - 1e-3))
     names = [f"{run.data.item()} L = {int(run.depth)}" for run in results.runs()]
     low = int(np.argmin(least))
-    return always(good, len(least), f"{share_text(good, len(least))}; least s₁/(s₂ ℓ^(1/4)) {least[low]:.3f} ({names[low]})")
+    return always(
+        good,
+        len(least),
+        f"{share_text(good, len(least))}; least s₁/(s₂ ℓ^(1/4)) {least[low]:.3f} ({names[low]})",
+    )
 
 
 def constant_falls(results):
@@ -118,13 +136,21 @@ def constant_falls(results):
 def sign(results):
     """As printed s* = min Tr[GᵀY] is negative, and its logarithm does not exist."""
     speed = results.measured.speed.values
-    return always(int(np.sum(-speed > 0)), len(speed), f"min Tr[GᵀY] is {-speed.max():.3g} to {-speed.min():.3g}")
+    return always(
+        int(np.sum(-speed > 0)),
+        len(speed),
+        f"min Tr[GᵀY] is {-speed.max():.3g} to {-speed.min():.3g}",
+    )
 
 
 def same_in_appendix(results):
     gap = results.measured.appendix_gap.values
     good = int(np.sum(gap <= 1e-6))
-    return always(good, len(gap), f"{share_text(good, len(gap))}; largest relative gap {gap.max():.1e} for ℓ > c²")
+    return always(
+        good,
+        len(gap),
+        f"{share_text(good, len(gap))}; largest relative gap {gap.max():.1e} for ℓ > c²",
+    )
 
 
 def layer_before(results):
@@ -149,7 +175,14 @@ def draw(results):
             depth = int(run.depth)
             layers = np.arange(1, depth + 1)
             for what, color in (("weights", BLUE), ("activations", ORANGE)):
-                ax.semilogy(layers, np.maximum(run[what].values[:depth], 1e-10), "o-", color=color, ms=2, lw=0.6)
+                ax.semilogy(
+                    layers,
+                    np.maximum(run[what].values[:depth], 1e-10),
+                    "o-",
+                    color=color,
+                    ms=2,
+                    lw=0.6,
+                )
             ax.semilogy(layers, np.minimum(run.corrected.values[:depth], 1e6), "--", color=RED, lw=0.8)
         ax.axhline(1, color="0.5", lw=0.8)
         ax.set(xlabel="layer", title=name)
@@ -169,25 +202,57 @@ experiment = Experiment(
     quick=dict(data=("circle8", "gaussian", "aligned"), depth=(2, 3, 4), seed=range(2)),
     draw=draw,
     claims=(
-        Claim("s₁(W_ℓ) is at least ℓ^(1/4) times any other singular value.", "E1 · Abstract", literal,
-              note="The first layers need not be low-rank: on the circles s₁ = s₂ in W₁ or nearly so."),
-        Claim("The bound as printed holds for W_ℓ.", "E40 · Theorem 3.1", bounded("weights", "printed", False)),
+        Claim(
+            "s₁(W_ℓ) is at least ℓ^(1/4) times any other singular value.",
+            "E1 · Abstract",
+            literal,
+            note="The first layers need not be low-rank: on the circles s₁ = s₂ in W₁ or nearly so.",
+        ),
+        Claim(
+            "The bound as printed holds for W_ℓ.",
+            "E40 · Theorem 3.1",
+            bounded("weights", "printed", False),
+        ),
         Claim("The corrected bound holds for W_ℓ.", "ours", bounded("weights", "corrected", False)),
-        Claim("The bound as printed holds for Zσ_ℓ, ℓ < L.", "E41 · Theorem 3.1",
-              bounded("activations", "printed", False)),
-        Claim("The bound as printed holds for the effect of the ReLU, ℓ < L.", "E42 · Theorem 3.1",
-              bounded("relu", "printed", False)),
-        Claim("The corrected bound holds for the effect of the ReLU, ℓ < L.", "ours",
-              bounded("relu", "corrected", False)),
-        Claim("The bound holds for the effect of a ReLU at the output, ℓ = L.", "E42 · Theorem 3.1",
-              bounded("relu", "printed", True),
-              note="The output has no ReLU and may be negative: the ratio there is up to 1."),
-        Claim("s* = min Tr[GᵀY] is positive, as log s* needs.", "E43 · Theorem 3.1", sign,
-              note="The speed is minus this minimum."),
+        Claim(
+            "The bound as printed holds for Zσ_ℓ, ℓ < L.",
+            "E41 · Theorem 3.1",
+            bounded("activations", "printed", False),
+        ),
+        Claim(
+            "The bound as printed holds for the effect of the ReLU, ℓ < L.",
+            "E42 · Theorem 3.1",
+            bounded("relu", "printed", False),
+        ),
+        Claim(
+            "The corrected bound holds for the effect of the ReLU, ℓ < L.",
+            "ours",
+            bounded("relu", "corrected", False),
+        ),
+        Claim(
+            "The bound holds for the effect of a ReLU at the output, ℓ = L.",
+            "E42 · Theorem 3.1",
+            bounded("relu", "printed", True),
+            note="The output has no ReLU and may be negative: the ratio there is up to 1.",
+        ),
+        Claim(
+            "s* = min Tr[GᵀY] is positive, as log s* needs.",
+            "E43 · Theorem 3.1",
+            sign,
+            note="The speed is minus this minimum.",
+        ),
         Claim("Theorem A.8 states the same bound.", "E44 · A.8", same_in_appendix),
-        Claim("The earliest layer that Proposition 3.4 gives lies at or before ℓ.", "E46 · A.8", layer_before),
-        Claim("Its activations are not negative, as the proof needs.", "E46 · A.8", after_the_inputs,
-              note="It may be the inputs themselves. The hidden layers 1 … ℓ − 1 serve, with ℓ − 1 for ℓ."),
+        Claim(
+            "The earliest layer that Proposition 3.4 gives lies at or before ℓ.",
+            "E46 · A.8",
+            layer_before,
+        ),
+        Claim(
+            "Its activations are not negative, as the proof needs.",
+            "E46 · A.8",
+            after_the_inputs,
+            note="It may be the inputs themselves. The hidden layers 1 … ℓ − 1 serve, with ℓ − 1 for ℓ.",
+        ),
         Claim("c does not grow with depth.", "E45 · Section 3", constant_falls),
     ),
-)  # fmt: skip
+)

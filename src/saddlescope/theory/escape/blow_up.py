@@ -1,4 +1,5 @@
-"""When a net leaves the origin, from its initial weights: the blow-up of the localized flow, and the escape of a run."""
+"""When a net leaves the origin, from its initial weights: the blow-up of the localized flow, and
+the escape of a run."""
 
 import numpy as np
 
@@ -11,14 +12,19 @@ SETTLED = 1e-9  # of the blow-up time: how little two estimates differ, one e-fo
 
 
 def blow_up_time(weights, X, G) -> float:
-    """T∞, when gradient flow on the localized loss from these weights diverges; infinite where it never does.
+    """T∞, when gradient flow on the localized loss from these weights diverges; infinite where it
+    never does.
 
-    The flow is followed in q-time until its direction no longer matters. The rest is Proposition 2.2 (corrected):
-    R^(2−L) / ((L−2) κ), with κ the growth of ln R in q. From α times the weights it is α^(2−L) times as long, exactly.
-    At depth 2 the norm grows exponentially, and no time is finite: depth 3 or more.
+    The flow is followed in q-time until its direction no longer matters. The rest is Proposition
+    2.2 (corrected): R^(2−L) / ((L−2) κ), with κ the growth of ln R in q. From α times the weights
+    it is α^(2−L) times as long, exactly. At depth 2 the norm grows exponentially, and no time is
+    finite: depth 3 or more.
     """
     depth = len(weights)
-    require(depth >= 3, f"A blow-up time needs depth 3 or more; got {depth}. Use escape_time for a shallow net.")
+    require(
+        depth >= 3,
+        f"A blow-up time needs depth 3 or more; got {depth}. Use escape_time for a shallow net.",
+    )
     lowest, estimate, agree = 0.0, np.inf, 0
     for k, now in enumerate(q_flow(weights, X, G)):
         lowest = min(lowest, now.log_norm)
@@ -34,12 +40,17 @@ def blow_up_time(weights, X, G) -> float:
 
 
 def escape_time(weights, X, G, learning_rate: float, level: float, power: float = 0.0) -> float:
-    """Steps of gradient descent after which the outputs have ‖Y‖_F = `level`; infinite where they never do.
+    """Steps of gradient descent after which the outputs have ‖Y‖_F = `level`; infinite where they
+    never do.
 
-    It is t₁(level) / lr on the localized flow: it holds for a small level and for steps that let the weights grow
-    little. For a rate lr ‖θ‖^(−power) the steps of that clock are counted; power L − 2 counts q-time.
+    It is t₁(level) / lr on the localized flow: it holds for a small level and for steps that let
+    the weights grow little. For a rate lr ‖θ‖^(−power) the steps of that clock are counted; power L
+    − 2 counts q-time.
     """
-    require(level > 0 and learning_rate > 0, f"Need level > 0 and learning_rate > 0; got {level}, {learning_rate}.")
+    require(
+        level > 0 and learning_rate > 0,
+        f"Need level > 0 and learning_rate > 0; got {level}, {learning_rate}.",
+    )
     depth, size = len(weights), norm_of(weights)
     asked = np.log(level) - depth * np.log(size)
     before = None

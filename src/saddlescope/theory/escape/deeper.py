@@ -9,9 +9,10 @@ from saddlescope.theory.escape.localized import layers_of
 def deeper_net(weights, X, G) -> list[np.ndarray]:
     """A net of depth L + 1 on ‖θ‖² = L + 1 whose L0 is that of `weights` on ‖θ‖² = L, or less.
 
-    The last hidden layer keeps its best neuron alone, with the strength of all: per unit of ‖W_L,i‖‖W_{L-1},i‖ no other
-    lowers L0 as much. A layer [1] follows; its input is not negative, so that it changes nothing. Every layer has norm
-    one. It needs L ≥ 2: a linear net of depth 1 has no hidden neuron to keep.
+    The last hidden layer keeps its best neuron alone, with the strength of all: per unit of
+    ‖W_L,i‖‖W_{L-1},i‖ no other lowers L0 as much. A layer [1] follows; its input is not negative,
+    so that it changes nothing. Every layer has norm one. It needs L ≥ 2: a linear net of depth 1
+    has no hidden neuron to keep.
     """
     require(len(weights) >= 2, f"Proposition 3.2 needs depth 2 or more; got {len(weights)}.")
     hidden, last = weights[-2], weights[-1]

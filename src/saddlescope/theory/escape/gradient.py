@@ -1,7 +1,8 @@
 """The gradient of the localized loss, and of any loss of the outputs, for a bias-free ReLU net.
 
-∂/∂W_ℓ Tr[Sᵀ Y_θ] = B_ℓ Zσ_{ℓ-1}ᵀ, where B_L = S and B_{ℓ-1} = (W_ℓᵀ B_ℓ) ⊙ σ'(Z_{ℓ-1}). With S = G this is ∇L0; with
-S = ∇C(Y_θ) it is the gradient of the true loss. On a kink σ'(0) = 0: one choice of Clarke's many.
+∂/∂W_ℓ Tr[Sᵀ Y_θ] = B_ℓ Zσ_{ℓ-1}ᵀ, where B_L = S and B_{ℓ-1} = (W_ℓᵀ B_ℓ) ⊙ σ'(Z_{ℓ-1}). With S = G
+this is ∇L0; with S = ∇C(Y_θ) it is the gradient of the true loss. On a kink σ'(0) = 0: one choice
+of Clarke's many.
 """
 
 import numpy as np

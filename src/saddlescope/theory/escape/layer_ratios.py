@@ -1,6 +1,8 @@
-"""How far each layer of a net is from rank one, and how much its ReLU changes (escape paper, Theorem 3.1).
+"""How far each layer of a net is from rank one, and how much its ReLU changes (escape paper,
+Theorem 3.1).
 
-For a matrix A the ratio is Σ_{i≥2} s_i² / Σ s_i²: 0 for rank one, close to 1 for many equal singular values.
+For a matrix A the ratio is Σ_{i≥2} s_i² / Σ s_i²: 0 for rank one, close to 1 for many equal
+singular values.
 """
 
 from typing import NamedTuple
@@ -16,8 +18,10 @@ class LayerRatios(NamedTuple):
     **Arguments:**
 
     - `weights`: of W_1 … W_L.
-    - `activations`: of Zσ_0 = X, Zσ_1 … Zσ_L: one more, the last after a ReLU that the net does not have.
-    - `relu`: ‖Zσ_ℓ − Z_ℓ‖² / ‖Z_ℓ‖² for ℓ = 1 … L; the last says what a ReLU of the output would do.
+    - `activations`: of Zσ_0 = X, Zσ_1 … Zσ_L: one more, the last after a ReLU that the net does not
+      have.
+    - `relu`: ‖Zσ_ℓ − Z_ℓ‖² / ‖Z_ℓ‖² for ℓ = 1 … L; the last says what a ReLU of the output would
+      do.
     """
 
     weights: np.ndarray

@@ -1,13 +1,15 @@
-"""Gradient flow on the localized loss in q-time, where direction and norm come apart (escape paper, Section 2.1).
+"""Gradient flow on the localized loss in q-time, where direction and norm come apart (escape paper,
+Section 2.1).
 
-With q = ∫ ‖θ‖^(L−2) dt the direction u = θ/‖θ‖ obeys du/dq = −(I − uuᵀ)∇L0(u) on its own. Then ln ‖θ‖ = −L ∫ L0(u) dq
-and t = ∫ ‖θ‖^(2−L) dq. Nothing in q depends on the size α of the start, and times scale as α^(2−L) exactly: here the
-start has norm one.
+With q = ∫ ‖θ‖^(L−2) dt the direction u = θ/‖θ‖ obeys du/dq = −(I − uuᵀ)∇L0(u) on its own. Then ln
+‖θ‖ = −L ∫ L0(u) dq and t = ∫ ‖θ‖^(2−L) dq. Nothing in q depends on the size α of the start, and
+times scale as α^(2−L) exactly: here the start has norm one.
 
-A step turns the direction by `TURN` or less, or lets the norm grow by as much: dq = TURN / ‖∇L0(u)‖, by the classical
-fourth-order rule with the signs of all hidden values held. A step ends at the first kink that it meets. An adaptive
-solver would stall: the flow slides along kinks, where its velocity jumps back and forth. So a kink that was met a few
-times is passed by: full steps back and forth across it follow the mean velocity, with an error in proportion to TURN.
+A step turns the direction by `TURN` or less, or lets the norm grow by as much: dq = TURN /
+‖∇L0(u)‖, by the classical fourth-order rule with the signs of all hidden values held. A step ends
+at the first kink that it meets. An adaptive solver would stall: the flow slides along kinks, where
+its velocity jumps back and forth. So a kink that was met a few times is passed by: full steps back
+and forth across it follow the mean velocity, with an error in proportion to TURN.
 """
 
 from collections.abc import Iterator
@@ -17,7 +19,7 @@ import numpy as np
 
 from saddlescope.theory.escape.gradient import flatten, unflatten
 
-TURN = 1 / 64
+TURN = 1 / 128  # where the flow slides, a blow-up time is then good to about 1e-3
 MEETINGS = 4  # with one kink; where there are more the flow slides along it
 LOCATED = 5000  # hidden values; where there are more, one kink matters little and a step meets too many
 
@@ -44,7 +46,8 @@ class Instant(NamedTuple):
 
 
 def q_flow(weights, X, G, power: float = 0.0, turn: float = TURN) -> Iterator[Instant]:
-    """Instants of the flow, one after the other, without an end; it ends where the gradient vanishes."""
+    """Instants of the flow, one after the other, without an end; it ends where the gradient
+    vanishes."""
     flow = _Flow(weights, X, G, power)
     state, q = flow.start, 0.0
     hidden = flow.hidden(state)
@@ -69,7 +72,8 @@ class _Flow:
         self.like, self.X, self.G = weights, np.asarray(X, float), np.asarray(G, float)
         self.exponent = 2 - len(weights) + power
         theta = flatten(weights)
-        self.start = np.append(theta / np.linalg.norm(theta), [0.0, 0.0])
+        # Rounded: from α times the weights the direction has other last bits, and a flow that slides would show them.
+        self.start = np.append(np.round(theta / np.linalg.norm(theta), 12), [0.0, 0.0])
         self.ends = np.cumsum([w.shape[0] * self.X.shape[1] for w in weights[:-1]])
 
     def hidden(self, state, signs=None):
@@ -77,7 +81,11 @@ class _Flow:
         return flatten(self._layers(unflatten(state[:-2], self.like), signs)[0])
 
     def _layers(self, weights, signs):
-        before, after, held = [], [self.X], None if signs is None else np.split(signs, self.ends[:-1])
+        before, after, held = (
+            [],
+            [self.X],
+            None if signs is None else np.split(signs, self.ends[:-1]),
+        )
         for k, matrix in enumerate(weights[:-1]):
             z = matrix @ after[-1]
             before.append(z)
@@ -99,7 +107,8 @@ class _Flow:
         return np.concatenate([u * radial - slope, [-radial, np.exp(self.exponent * state[-2])]])
 
     def step(self, state, velocity, dq, hidden, fresh):
-        """Its length, the new state, and the fresh kinks that ended it: it goes just past the first, or is a full step."""
+        """Its length, the new state, and the fresh kinks that ended it: it goes just past the
+        first, or is a full step."""
         signs, past, ended = hidden > 0, 1e-9 * dq, np.zeros(hidden.size, bool)
         for _ in range(8):
             new = self._rk4(state, velocity, dq, signs)
