@@ -145,6 +145,8 @@ def blows_up(results):
 
 def slows(results):
     slow = escaped(results).slowed.values
+    if not slow.size:
+        return None
     good = int(np.sum(slow < 0.1))
     return always(
         good,
@@ -155,6 +157,8 @@ def slows(results):
 
 def converges_first(results):
     norm, end = (escaped(results)[n].values for n in ("norm_settled", "norm_end"))
+    if not norm.size:
+        return None
     good = int(np.sum(norm < np.sqrt(end)))
     text = (
         f"direction within 18° of its end at ‖θ‖ = {norm.min():.2g}–{norm.max():.2g} α, of {end.min():.2g} α at the end"

@@ -36,7 +36,7 @@ def measure(depth, outputs, seed):
         hidden.append(max(relu_changes(before[i]) for i in new[:-1]))
         last.append(relu_changes(before[-1]))
     return {
-        "gain": float(np.min(np.diff(speeds)) / speeds[0]),
+        "gain": float(np.min(np.diff(speeds) / speeds[1:])),
         "speeds": ("deeper", np.array(speeds)),
         "rank": int(max(ranks)),
         "norm_gap": float(max(norms)),
@@ -69,7 +69,7 @@ def counted(good, text):
 
 def no_worse(results):
     gain, gap = results.measured.gain.values, results.measured.norm_gap.values
-    least = f"least change of speed per layer {gain.min():.1e} of the first, norm kept to {gap.max():.0e}"
+    least = f"least change of speed per layer {gain.min():.1e} of the speed, norm kept to {gap.max():.0e}"
     return counted((gain >= -1e-12) & (gap < 1e-10), least)
 
 
