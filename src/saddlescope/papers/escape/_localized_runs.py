@@ -8,6 +8,9 @@ from saddlescope.losses import CrossEntropy, CustomLoss, SquaredError
 from saddlescope.theory.escape.localized import circle, gradient_at_zero, layers_of, norm_of
 
 
+FAR = 1e20
+
+
 def squared_slope(outputs, targets):
     """C(0) + L0 of the squared error, for one sample."""
     return jnp.sum(targets**2) - 2 * jnp.sum(targets * outputs)
@@ -37,9 +40,11 @@ def path_of(run, X, depth, lr):
     """Weights, norm, unit direction, ‖Y‖ and time of gradient flow at each saved step."""
     names = ["u", *(f"W{k}" for k in range(2, depth + 1))]
     rows = [[run[f"param_{n}"].values[i] for n in names] for i in range(run.sizes["saved"])]
+    large = (k for k, w in enumerate(rows) if max(np.abs(m).max() for m in w) > FAR)
+    rows = rows[: next(large, len(rows))]  # in q-time the localized loss grows for ever, up to an overflow
     norm = np.array([norm_of(w) for w in rows])
     step = norm ** (2.0 - depth)  # dt/dq
-    steps = np.diff(run["saved_step"].values) * lr
+    steps = np.diff(run["saved_step"].values[: len(rows)]) * lr
     return {
         "weights": rows,
         "norm": norm,

@@ -70,7 +70,7 @@ def analyse(runs, settings, cost, depth, alpha, seed):
     ends = near["theta"] @ near["theta"][-1]
     settled = int(np.max(np.flatnonzero(ends < 0.95), initial=-1)) + 1
     speed = np.diff(np.log(true["norm"]))
-    at = np.linspace(0, len(true["time"]) - 1, 120).round().astype(int)
+    at, near_at = (np.linspace(0, len(p["time"]) - 1, 120).round().astype(int) for p in (true, near))
     return {
         "escapes": bool(np.isfinite(t_true) and np.isfinite(t_near)),
         "ratio": t_true / t_near if np.isfinite(t_true + t_near) else -1.0,
@@ -84,14 +84,14 @@ def analyse(runs, settings, cost, depth, alpha, seed):
         "order": remainder_order(cost, Y, seed),
         "gradient_gap": gradient_gap(cost, Y, G),
         "true_outputs": ("instant", true["outputs"][at]),
-        "near_outputs": ("instant", np.minimum(near["outputs"][at], 1e6)),
+        "near_outputs": ("instant", np.minimum(near["outputs"][near_at], 1e6)),
         "true_time": (
             "instant",
             true["time"][at] / t_near if np.isfinite(t_near) else true["time"][at],
         ),
         "near_time": (
             "instant",
-            near["time"][at] / t_near if np.isfinite(t_near) else near["time"][at],
+            near["time"][near_at] / t_near if np.isfinite(t_near) else near["time"][near_at],
         ),
     }
 

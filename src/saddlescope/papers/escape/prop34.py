@@ -1,8 +1,8 @@
 """Escape paper, Proposition 3.4: how many layers are nearly rank one, its stronger form, and the
 budget by layer.
 
-Three kinds of net with L0 < 0 on ‖θ‖² = L: the best direction found, a slow one (the worst end of a
-search with one neuron per layer), and random nets. The proposition counts the layers Zσ_0 …
+Three kinds of net with L0 < 0 on ‖θ‖² = L: the best direction found, a one-neuron
+critical point that need not be the best, and random nets. The proposition counts the layers Zσ_0 …
 Zσ_{L-1}; as a sum, Σ ln 1/(1 − ratio) ≤ 2 ln(‖X‖‖G‖/s), it is stronger and never empty. The exact
 budget says where ln(‖X‖‖G‖/s) goes.
 """
@@ -120,7 +120,7 @@ experiment = Experiment(
         seed=range(4),
     ),
     quick=dict(data=("gaussian", "aligned"), net=("best", "neuron", "random"), depth=(3, 5), seed=range(2)),
-    where="data != 'circle8' or net != 'neuron'",
+    where="net != 'neuron' or data == 'gaussian' or data == 'aligned'",  # on circles they lie on kinks
     draw=draw,
     claims=(
         Claim(

@@ -12,7 +12,7 @@ from itertools import takewhile
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.checks import always, share_text
+from saddlescope.checks import always, groups_by, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, RED
@@ -150,7 +150,8 @@ def own_clock(name):
         same = np.ptp(steps[used], axis=1) <= 1  # rounding may shift the last step
         rows = "; ".join("/".join(map(str, row)) for row in steps[used][:6])
         text = f"{share_text(int(same.sum()), len(same))}; steps at α = 1, 0.1, 0.01: {rows}"
-        return always(int(same.sum()), len(same), text)
+        groups = groups_by(results.where(used), "depth", same)
+        return always(int(same.sum()), len(same), text, groups)
 
     return check
 
