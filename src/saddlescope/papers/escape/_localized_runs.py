@@ -7,7 +7,6 @@ import numpy as np
 from saddlescope.losses import CrossEntropy, CustomLoss, SquaredError
 from saddlescope.theory.escape.localized import circle, gradient_at_zero, layers_of, norm_of
 
-
 FAR = 1e20
 
 

@@ -111,7 +111,7 @@ def draw(results):
     return figure
 
 
-NOTE = "It leaves out ‖X‖_F, and its rate is L^(L/2) times too large; for large data and a near level it exceeds t₁."
+NOTE = "It leaves out ‖X‖_F, and its rate is L^(L/2) times too large. Where ‖Y_ρ‖_F > 1 and r is near, it exceeds t₁."
 AXES = dict(size=(0.3, 1.0, 10.0), grown=(1.002, 1.5, 20.0))
 experiment = Experiment(
     title="Time until the outputs reach a size: printed bound, corrected bound, exact",
