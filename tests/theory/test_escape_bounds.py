@@ -19,7 +19,7 @@ from saddlescope.theory.escape.bounds import (
     theorem_bound,
     theorem_constant,
 )
-from saddlescope.theory.escape.deeper import deeper_net
+from saddlescope.theory.escape.collapse import deepen
 from saddlescope.theory.escape.layer_ratios import layer_ratios, tail_ratio
 from saddlescope.theory.escape.localized import layers_of, localized_loss, norm_of
 
@@ -36,9 +36,9 @@ def lowering_net(depth, seed, width=5):
 
 @pytest.mark.parametrize("depth", [2, 3, 4, 6])
 @pytest.mark.parametrize("seed", range(5))
-def test_the_deeper_net_is_no_slower(depth, seed):
+def test_the_deepen_is_no_slower(depth, seed):
     net, X, G = lowering_net(depth, seed)
-    deeper = deeper_net(net, X, G)
+    deeper = deepen(net, X, G)
     assert len(deeper) == depth + 1
     np.testing.assert_allclose(norm_of(deeper) ** 2, depth + 1)
     assert localized_loss(deeper, X, G) <= localized_loss(net, X, G)
@@ -52,7 +52,7 @@ def test_deeper_keeps_the_neuron_that_pays_most():
     2."""
     X, G = np.eye(2), np.array([[-3.0, -2.0]])
     net = [np.array([[1.0, 0], [0, 2]]), np.array([[1.0, 1.0]])]
-    deeper = deeper_net(net, X, G)
+    deeper = deepen(net, X, G)
     np.testing.assert_allclose(deeper[0], [[1, 0]])
     np.testing.assert_allclose(-localized_loss(deeper, X, G), 3)
 
@@ -60,9 +60,9 @@ def test_deeper_keeps_the_neuron_that_pays_most():
 def test_deeper_refuses_depth_one_and_nets_that_do_not_lower_the_loss():
     net, X, G = lowering_net(2, 0)
     with pytest.raises(InvalidInput, match="depth 2"):
-        deeper_net(net[:1], X, G)
+        deepen(net[:1], X, G)
     with pytest.raises(InvalidInput, match="L0 < 0"):
-        deeper_net([net[0], -net[1]], X, G)
+        deepen([net[0], -net[1]], X, G)
 
 
 def test_tail_ratio_of_known_matrices():

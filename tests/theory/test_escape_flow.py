@@ -9,7 +9,7 @@ from scipy.integrate import quad, solve_ivp
 
 from saddlescope.errors import InvalidInput
 from saddlescope.theory.escape.blow_up import blow_up_time, escape_time
-from saddlescope.theory.escape.gradient import flatten, unflatten, weights_gradient
+from saddlescope.theory.escape.gradient import flatten, gradient_of, unflatten
 from saddlescope.theory.escape.growth import (
     first_time,
     growth_rate,
@@ -52,7 +52,7 @@ def test_gradient_is_that_of_finite_differences(depth):
     X, G = data(1)
     weights = draw(depth, 0, X, G)
     theta, step = flatten(weights), 1e-6
-    found = flatten(weights_gradient(weights, X, G))
+    found = flatten(gradient_of(weights, X, G))
     for i in range(0, len(theta), 7):
         e = np.zeros(len(theta))
         e[i] = step
@@ -63,7 +63,7 @@ def test_gradient_is_that_of_finite_differences(depth):
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_one_neuron_direction_is_an_escape_direction(depth):
     X, G, rho, s = direction(depth)
-    np.testing.assert_allclose(flatten(weights_gradient(rho, X, G)), -s * flatten(rho), atol=1e-12)
+    np.testing.assert_allclose(flatten(gradient_of(rho, X, G)), -s * flatten(rho), atol=1e-12)
     np.testing.assert_allclose([norm_of(rho) ** 2, -localized_loss(rho, X, G)], [depth, s], rtol=1e-12)
 
 
@@ -74,7 +74,7 @@ def test_growth_is_the_flow_and_the_printed_one_is_not(depth):
     end = time_to_norm(3 * start, start, growth_rate(s, depth), depth)
 
     def velocity(t, z):
-        return -flatten(weights_gradient(unflatten(z, rho), X, G))
+        return -flatten(gradient_of(unflatten(z, rho), X, G))
 
     found = solve_ivp(velocity, (0, end), flatten(rho), method="DOP853", rtol=1e-11, atol=1e-13)
     norms = np.linalg.norm(found.y, axis=0)
@@ -116,7 +116,7 @@ def test_q_flow_is_the_flow_in_t(depth):
     assert last.log_norm > 0.3
 
     def velocity(t, z):
-        return -flatten(weights_gradient(unflatten(z, start), X, G))
+        return -flatten(gradient_of(unflatten(z, start), X, G))
 
     end = last.time * size ** (2.0 - depth)
     found = solve_ivp(velocity, (0, end), flatten(start), method="DOP853", rtol=1e-11, atol=1e-13).y[:, -1]
@@ -130,7 +130,7 @@ def euler_blow_up(weights, X, G, turn):
     depth, theta, t = len(weights), flatten(weights), 0.0
     far = 1e4 * np.linalg.norm(theta)
     while np.linalg.norm(theta) < far:
-        gradient = flatten(weights_gradient(unflatten(theta, weights), X, G))
+        gradient = flatten(gradient_of(unflatten(theta, weights), X, G))
         h = turn * np.linalg.norm(theta) / np.linalg.norm(gradient)
         theta, t = theta - h * gradient, t + h
     R = np.linalg.norm(theta)
@@ -184,7 +184,7 @@ def test_escape_time_counts_the_steps_of_descent(depth, power):
     now, steps = weights, 0
     while np.linalg.norm(layers_of(now, X).before[-1]) < level:
         rate = lr * norm_of(now) ** -power
-        now = [w - rate * g for w, g in zip(now, weights_gradient(now, X, G), strict=True)]
+        now = [w - rate * g for w, g in zip(now, gradient_of(now, X, G), strict=True)]
         steps += 1
     assert steps > 200
     np.testing.assert_allclose(said, steps, rtol=0.02)

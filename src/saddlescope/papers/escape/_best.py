@@ -9,7 +9,7 @@ import numpy as np
 
 from saddlescope.errors import InvalidInput
 from saddlescope.papers.escape._flows import localized
-from saddlescope.theory.escape.deeper import deeper_net
+from saddlescope.theory.escape.collapse import deepen
 from saddlescope.theory.escape.localized import circle, localized_loss
 
 STEPS = 1500
@@ -25,7 +25,7 @@ def best_direction(X, G, depth, width=8, restarts=24, seed=0):
     found = [np.asarray(w[int(np.argmax(speeds))]) for w in ends]
     if depth > 2:
         try:
-            lifted = deeper_net(best_direction(X, G, depth - 1, width, restarts, seed), X, G)
+            lifted = deepen(best_direction(X, G, depth - 1, width, restarts, seed), X, G)
         except InvalidInput:  # nothing escapes at one layer less
             return found
         if localized_loss(lifted, X, G) <= localized_loss(found, X, G) + 1e-6:

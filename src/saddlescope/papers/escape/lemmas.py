@@ -17,7 +17,7 @@ from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE
 from saddlescope.papers.escape._flows import drawn_weights, outputs_of, random_data
 from saddlescope.theory.escape.bounds import nonnegative_pair
-from saddlescope.theory.escape.gradient import flatten, weights_gradient
+from saddlescope.theory.escape.gradient import flatten, gradient_of
 from saddlescope.theory.escape.localized import localized_loss
 
 FACTORS = (0.1, 0.5, 2.0, 10.0)
@@ -28,10 +28,10 @@ def measure(depth, seed):
     rng = np.random.default_rng([depth, seed])
     X, G = random_data(rng)
     net = drawn_weights(rng, X, len(G), depth, 6)
-    loss, gradient = localized_loss(net, X, G), flatten(weights_gradient(net, X, G))
+    loss, gradient = localized_loss(net, X, G), flatten(gradient_of(net, X, G))
     scaled = [([k * w for w in net], k) for k in FACTORS]
     powers = [abs(localized_loss(w, X, G) / (k**depth * loss) - 1) for w, k in scaled]
-    slopes = [np.abs(flatten(weights_gradient(w, X, G)) / k ** (depth - 1) - gradient).max() for w, k in scaled]
+    slopes = [np.abs(flatten(gradient_of(w, X, G)) / k ** (depth - 1) - gradient).max() for w, k in scaled]
     back = localized_loss([-w for w in net], X, G)
     targets = rng.standard_normal((len(G), X.shape[1]))
     change = [abs(change_of_cost([k * w for w in net], X, targets)) for k in SIZES]

@@ -14,7 +14,7 @@ from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, RED
 from saddlescope.papers.escape._flows import drawn_weights, random_data
-from saddlescope.theory.escape.deeper import deeper_net
+from saddlescope.theory.escape.collapse import deepen
 from saddlescope.theory.escape.localized import layers_of, localized_loss, norm_of
 
 MOST = 3
@@ -27,7 +27,7 @@ def measure(depth, outputs, seed):
     net[-1] = -np.sign(localized_loss(net, X, G)) * net[-1]
     speeds, ranks, last, hidden, norms = [-localized_loss(net, X, G)], [], [], [], []
     for k in range(1, MOST + 1):
-        net = deeper_net(net, X, G)
+        net = deepen(net, X, G)
         speeds.append(-localized_loss(net, X, G))
         norms.append(abs(norm_of(net) ** 2 - depth - k))
         before = layers_of(net, X).before

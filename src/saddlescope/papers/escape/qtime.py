@@ -17,7 +17,7 @@ from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, RED
 from saddlescope.papers.escape._flows import data_with_direction, drawn_weights, solved_flow
-from saddlescope.theory.escape.gradient import flatten, weights_gradient
+from saddlescope.theory.escape.gradient import flatten, gradient_of
 from saddlescope.theory.escape.one_neuron import one_neuron_weights
 from saddlescope.theory.escape.q_flow import TURN, q_flow
 
@@ -91,7 +91,7 @@ def gaps_of(flow, alpha, theory, depth):
 def speeds_of(flow, alpha, end, X, G, depth):
     """‖∂θ̄/∂t‖ and |∂ ln‖θ‖/∂t| half way, from the solver's weights."""
     weights = flow.of(alpha ** (2.0 - depth) * end / 2)
-    theta, gradient = flatten(weights), flatten(weights_gradient(weights, X, G))
+    theta, gradient = flatten(weights), flatten(gradient_of(weights, X, G))
     size = np.linalg.norm(theta)
     radial = theta @ gradient / size
     return np.linalg.norm(gradient - radial * theta / size) / size, abs(radial) / size
@@ -100,7 +100,7 @@ def speeds_of(flow, alpha, end, X, G, depth):
 def steps_of(start, X, G, power):
     """Steps of plain descent on the localized loss at a rate c ‖θ‖^(−power) until ‖θ‖ = 1.5 α; at
     most 5,000."""
-    rate = TURN / np.linalg.norm(flatten(weights_gradient(start, X, G)))
+    rate = TURN / np.linalg.norm(flatten(gradient_of(start, X, G)))
     return np.array([_steps(start, X, G, a, rate, power) for a in ALPHAS[:3]] + [-1] * (len(ALPHAS) - 3))
 
 
@@ -110,7 +110,7 @@ def _steps(start, X, G, alpha, rate, power):
         size = np.linalg.norm(flatten(weights))
         if size >= 1.5 * alpha:
             return k
-        gradient = weights_gradient(weights, X, G)
+        gradient = gradient_of(weights, X, G)
         weights = [w - rate * size**-power * g for w, g in zip(weights, gradient, strict=True)]
     return 5000
 

@@ -36,10 +36,14 @@ def tail_ratio(matrix) -> float:
     return float(values[1:].sum() / total) if total > 0 else 0.0
 
 
+def relu_effects(before) -> list[float]:
+    """‖σ(Z) − Z‖² / ‖Z‖² of each Z: 0 where the ReLU is the identity, or the layer silent."""
+    return [float(np.sum(np.minimum(z, 0) ** 2) / max(np.sum(z**2), 1e-300)) for z in before]
+
+
 def layer_ratios(weights, X) -> LayerRatios:
     """All three ratios of every layer."""
     before, after = layers_of(weights, X)
     after = [*after, np.maximum(before[-1], 0)]
-    cut = [np.sum(np.minimum(z, 0) ** 2) / max(np.sum(z**2), 1e-300) for z in before]
     of = lambda matrices: np.array([tail_ratio(m) for m in matrices])  # noqa: E731
-    return LayerRatios(of(weights), of(after), np.array(cut))
+    return LayerRatios(of(weights), of(after), np.array(relu_effects(before)))
