@@ -139,16 +139,20 @@ def euler_blow_up(weights, X, G, turn):
 
 
 @pytest.mark.parametrize("depth", [3, 4])
-def test_blow_up_is_the_limit_of_euler_steps(depth):
-    """Random draws slide along kinks, where both go back and forth: Euler's error halves with the
-    step, nearly, and its limit is the blow-up time to 3e-3."""
+@pytest.mark.parametrize("seed", range(4))
+def test_blow_up_is_the_limit_of_euler_steps(depth, seed):
+    """Random draws slide along kinks; 2 %: both have errors there in proportion to their steps."""
     X, G = circle(8)
-    weights = draw(depth, 1, X, G)
-    found = blow_up_time(weights, X, G)
-    gaps = [euler_blow_up(weights, X, G, turn) / found - 1 for turn in (0.02, 0.01, 0.005)]
-    slopes = np.log2(np.abs(gaps[:-1]) / np.abs(gaps[1:]))
-    np.testing.assert_allclose(slopes, 1, atol=0.3)
-    assert abs(2 * gaps[2] - gaps[1]) < 3e-3
+    weights = draw(depth, seed, X, G)
+    coarse, fine = (euler_blow_up(weights, X, G, turn) for turn in (0.01, 0.005))
+    np.testing.assert_allclose(blow_up_time(weights, X, G), 2 * fine - coarse, rtol=0.02)
+
+
+def test_the_worst_of_these_closes_in_on_euler_with_slope_one():
+    X, G = circle(8)
+    weights = draw(4, 2, X, G)
+    gaps = [euler_blow_up(weights, X, G, 0.64 * turn) - blow_up_time(weights, X, G, turn) for turn in (1 / 64, 1 / 256)]
+    np.testing.assert_allclose(np.log(gaps[0] / gaps[1]) / np.log(4), 1, atol=0.3)
 
 
 def test_blow_up_of_a_direction_is_closed_form():

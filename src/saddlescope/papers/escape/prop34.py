@@ -137,7 +137,7 @@ experiment = Experiment(
         ),
         Claim("Σ ln 1/(1 − ratio of Zσ_ℓ) ≤ 2 ln(‖X‖‖G‖/s).", "ours", sum_holds),
         Claim(
-            "The budget by layer adds up to ln(‖X‖‖G‖/s), with no negative term.",
+            "The budget by layer adds up to ln(‖X‖‖G‖/s), with no negative term (norms as one).",
             "ours",
             budget_closes,
         ),

@@ -5,13 +5,13 @@ import numpy as np
 
 from saddlescope.errors import InvalidInput, require
 from saddlescope.theory.escape.localized import layers_of, norm_of
-from saddlescope.theory.escape.q_flow import q_flow
+from saddlescope.theory.escape.q_flow import TURN, q_flow
 
 MOST_STEPS = 200_000
 SETTLED = 1e-9  # of the blow-up time: how little two estimates differ, one e-fold of the norm apart
 
 
-def blow_up_time(weights, X, G) -> float:
+def blow_up_time(weights, X, G, turn: float = TURN) -> float:
     """T∞, when gradient flow on the localized loss from these weights diverges; infinite where it
     never does.
 
@@ -19,6 +19,9 @@ def blow_up_time(weights, X, G) -> float:
     2.2 (corrected): R^(2−L) / ((L−2) κ), with κ the growth of ln R in q. From α times the weights
     it is α^(2−L) times as long, exactly. At depth 2 the norm grows exponentially, and no time is
     finite: depth 3 or more.
+
+    Where the flow slides along kinks the error is in proportion to `turn`: 1 % at worst in the draws
+    that we tried.
     """
     depth = len(weights)
     require(
@@ -26,7 +29,7 @@ def blow_up_time(weights, X, G) -> float:
         f"A blow-up time needs depth 3 or more; got {depth}. Use escape_time for a shallow net.",
     )
     lowest, estimate, agree = 0.0, np.inf, 0
-    for k, now in enumerate(q_flow(weights, X, G)):
+    for k, now in enumerate(q_flow(weights, X, G, turn=turn)):
         lowest = min(lowest, now.log_norm)
         if now.rate > 0 and now.log_norm >= lowest + 1:
             last, lowest = estimate, now.log_norm
