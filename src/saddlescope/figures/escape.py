@@ -1,33 +1,31 @@
 """The escape directions of a data set, for `saddlescope escape`."""
 
 from io import BytesIO
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 from saddlescope.figures.panels import BLUE, ORANGE, style
-from saddlescope.storage.files import write_bytes
 
 SHOWN = 10  # singular values of a layer
 
 
-def draw_directions(path: str | Path, found) -> None:
-    """Write a figure: speeds with their shares, and the singular values of the fastest direction by layer.
+def figure_of_directions(found, kind: str) -> bytes:
+    """Speeds with their shares, and the singular values of the fastest direction by layer.
 
     **Arguments:**
 
-    - `path`: Where the figure is written, such as escape.pdf.
     - `found`: What `escape_directions` returned.
+    - `kind`: png, pdf or svg.
     """
     with style():
         figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.4))
         _speeds(left, found)
         _singular_values(right, found)
         data = BytesIO()
-        figure.savefig(data, format=Path(path).suffix[1:].lower())
+        figure.savefig(data, format=kind)
         plt.close(figure)
-    write_bytes(Path(path), data.getvalue())
+    return data.getvalue()
 
 
 def _speeds(ax, found):

@@ -4,7 +4,7 @@ the escape of a run."""
 import numpy as np
 
 from saddlescope.errors import InvalidInput, require
-from saddlescope.theory.escape.localized import layers_of, norm_of
+from saddlescope.theory.escape.localized import check_net, layers_of, norm_of
 from saddlescope.theory.escape.q_flow import TURN, q_flow
 
 MOST_STEPS = 200_000
@@ -23,11 +23,14 @@ def blow_up_time(weights, X, G, turn: float = TURN) -> float:
     Where the flow slides along kinks the error is in proportion to `turn`: 1 % at worst in the draws
     that we tried.
     """
+    check_net(weights, X, G)
     depth = len(weights)
     require(
         depth >= 3,
         f"A blow-up time needs depth 3 or more; got {depth}. Use escape_time for a shallow net.",
     )
+    if not norm_of(weights):
+        return np.inf  # the origin itself is stationary
     lowest, estimate, agree = 0.0, np.inf, 0
     for k, now in enumerate(q_flow(weights, X, G, turn=turn)):
         lowest = min(lowest, now.log_norm)
@@ -54,7 +57,10 @@ def escape_time(weights, X, G, learning_rate: float, level: float, power: float 
         level > 0 and learning_rate > 0,
         f"Need level > 0 and learning_rate > 0; got {level}, {learning_rate}.",
     )
+    check_net(weights, X, G)
     depth, size = len(weights), norm_of(weights)
+    if not size:
+        return np.inf
     asked = np.log(level) - depth * np.log(size)
     before = None
     for k, now in enumerate(q_flow(weights, X, G, power)):

@@ -8,6 +8,7 @@ from saddlescope.errors import number_of
 from saddlescope.stages.text_table import aligned
 from saddlescope.theory.escape.candidates import DEAD, find_candidates, shares_of
 from saddlescope.theory.escape.certificates import speed_bound
+from saddlescope.theory.escape.cost import refuse_too_large
 from saddlescope.theory.escape.direction import Direction, describe
 from saddlescope.theory.escape.localized import norm_of
 from saddlescope.theory.escape.problem import as_data, check_sizes, problem_of
@@ -106,6 +107,7 @@ def escape_directions(
     """
     check_sizes(depth, width, restarts)
     X, G = as_data(X, G)
+    refuse_too_large(X, G, depth, width, restarts)
     problem = problem_of(X, G)
     found = find_candidates(problem.X, problem.G, depth, width, restarts, seed)
     shares = shares_of(found.speeds, found.ends)
