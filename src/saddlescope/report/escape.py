@@ -11,16 +11,17 @@ from saddlescope.report.html import Html, fill, framed, joined
 PAGE = """<header><h1>$title</h1>
 <p class="soft">$data · $searched · <time>$date</time></p></header>
 <main><p><b>$answer</b></p>$time
-<figure><div class="wide figure" tabindex="0" role="region" aria-label="Figure">
-<img src="$image" alt="Speeds, and singular values by layer"></div>
-<figcaption><small class="phone">The figure scrolls sideways.<br></small>
-<small>$caption</small></figcaption></figure>
+$figure
 <h2>Directions</h2>$directions
 <h2>What is certified</h2><p>$certified</p><p class="soft">$certified_means</p>
-$steps
-<h2>What the words mean</h2><dl class="meanings">$meanings</dl>
+$steps$meanings
 <h2>Make it again</h2><pre><code>$command</code></pre>
 <p><small>$versions</small></p></main>"""
+FIGURE = """<figure><div class="wide figure" tabindex="0" role="region" aria-label="Figure">
+<img src="$image" width="840" height="340" alt="Speeds, and singular values by layer"></div>
+<figcaption><small class="phone">The figure scrolls sideways.<br></small>
+<small>$caption</small></figcaption></figure>"""
+WORDS = '<h2>What the words mean</h2><dl class="meanings">$rows</dl>'
 CAPTION = (
     "Left: the share of random restarts that end at each speed. Right: singular values of every layer of the "
     "fastest direction; a single value far from zero is a layer of rank one."
@@ -33,7 +34,7 @@ MEANINGS = {
     "share": "random restarts that end there; the others are dead, or did not settle.",
     "ranks": "numerical rank of every weight matrix, from the input to the output.",
     "neurons": "neurons that each hidden layer needs.",
-    "beyond rank one": "Σ_{i≥2} s_i² / Σ s_i² of every weight matrix: 0 for rank one.",
+    "beyond rank one": "squared singular values but the first, over all, of every weight matrix: 0 for rank one.",
     "ReLU": "‖Zσ − Z‖² / ‖Z‖² of every hidden layer: 0 where the ReLU is the identity.",
     "residual": "‖∇L0 + sρ‖ / ‖sρ‖, with the best slope at each kink: 0 at an escape direction.",
 }
@@ -60,17 +61,24 @@ def escape_page(facts: dict, figure: bytes, name: str, command: str, date: str) 
         date=date,
         answer=_answer(facts),
         time=fill("<p>$said</p>", said=facts["said_of_time"]) if facts["said_of_time"] else Html(),
-        image="data:image/png;base64," + b64encode(figure).decode(),
-        caption=CAPTION,
+        figure=_figure(figure) if facts["directions"] else Html(),
         directions=_directions(facts),
         certified=facts["said_of_bound"],
         certified_means=CERTIFIED if facts["status"] == "certified" else BOUNDED,
         steps=_steps(facts),
-        meanings=joined(fill("<dt>$w</dt><dd>$m</dd>", w=w, m=m) for w, m in MEANINGS.items()),
+        meanings=_meanings() if facts["directions"] else Html(),
         command=command,
         versions=", ".join(f"{k} {v}" for k, v in facts["versions"].items()),
     )
     return framed(title, body)
+
+
+def _figure(png: bytes) -> Html:
+    return fill(FIGURE, image="data:image/png;base64," + b64encode(png).decode(), caption=CAPTION)
+
+
+def _meanings() -> Html:
+    return fill(WORDS, rows=joined(fill("<dt>$w</dt><dd>$m</dd>", w=w, m=m) for w, m in MEANINGS.items()))
 
 
 def _data(facts) -> str:
@@ -109,7 +117,7 @@ def _directions(facts) -> Html:
 
 
 def _row(d) -> tuple[str, ...]:
-    listed = lambda values: "  ".join(f"{v:.2g}" for v in values)  # noqa: E731
+    listed = lambda values: ", ".join(f"{v:.2g}" for v in values)  # noqa: E731
     return (
         f"{d['speed']:.9f}",
         f"{d['share']:.1%}",
@@ -130,7 +138,8 @@ def _steps(facts) -> Html:
         "<h2>Escape time</h2><p>From normal weights of standard deviation $std, at learning rate $lr, ‖Y‖ reaches "
         "$level after these steps of full-batch descent: $each, one number per draw.</p>"
         '<p class="soft">This follows the localized loss from each draw. It needs steps that let the weights grow '
-        "little, and no momentum. A smaller start takes longer: times grow as std^(2 − depth).</p>",
+        "little, and no momentum. Near the origin the time grows as $power of the standard deviation.</p>",
+        power="minus the logarithm" if facts["depth"] == 2 else f"the power {2 - facts['depth']}",
         std=f"{facts['std']:g}",
         lr=f"{facts['lr']:g}",
         level=f"{facts['escape_level']:.3g}",

@@ -1,6 +1,8 @@
 """When a net leaves the origin, from its initial weights: the blow-up of the localized flow, and
 the escape of a run."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from saddlescope.errors import InvalidInput, require
@@ -11,7 +13,7 @@ MOST_STEPS = 200_000
 SETTLED = 1e-9  # of the blow-up time: how little two estimates differ, one e-fold of the norm apart
 
 
-def blow_up_time(weights, X, G, turn: float = TURN) -> float:
+def blow_up_time(weights: Sequence[np.ndarray], X: np.ndarray, G: np.ndarray, turn: float = TURN) -> float:
     """T∞, when gradient flow on the localized loss from these weights diverges; infinite where it
     never does.
 
@@ -22,6 +24,13 @@ def blow_up_time(weights, X, G, turn: float = TURN) -> float:
 
     Where the flow slides along kinks the error is in proportion to `turn`: 1 % at worst in the draws
     that we tried.
+
+    **Arguments:**
+
+    - `weights`: initial weights [W_1, …, W_L], with W_ℓ of shape (out, in).
+    - `X`: inputs, of shape (inputs, points).
+    - `G`: the gradient of the loss by the outputs at zero output, of shape (outputs, points).
+    - `turn`: the length of a step of the flow, over the norm.
     """
     check_net(weights, X, G)
     depth = len(weights)

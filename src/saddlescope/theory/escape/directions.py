@@ -70,6 +70,8 @@ class EscapeDirections:
     @property
     def said_of_bound(self) -> str:
         """What is known about s* from above, in one sentence."""
+        if self.status == CERTIFIED and not self.directions:
+            return f"Certified: no net of this depth leaves at first order ({self.bound_name})."
         if self.status == CERTIFIED:
             return f"Certified: no net of this depth is faster ({self.bound_name})."
         return f"Not certified: s* is at most {self.bound:.9g} ({self.bound_name})."
