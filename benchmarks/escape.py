@@ -4,7 +4,8 @@
 
 Depth 3, width 16, 200 restarts, float64, one thread each. PyTorch runs a few restarts of the same starts for a few
 hundred steps. Its time for all of them is extrapolated, since every step costs the same. Ours is the whole call, after
-one call that compiles: search, lifted starts, polish, prune and residual. Rounds alternate; medians are shown.
+one call that compiles: search, lifted starts, polish, prune, residual and certificate. Rounds alternate; medians are
+shown.
 
 The loop is timed with our rule (2,000 steps) and with the paper's (3,000 steps of projected descent). Beside the times:
 how far the best of 200 runs of the paper's rule is from the optimum 1/2, how far ours is, and the time to reach it.

@@ -150,6 +150,7 @@ ARROWS = {
         "errors",
         "experiment",
         "figures",
+        "numerics",
         "report",
         "results",
         "serialization",

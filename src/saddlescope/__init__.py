@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from saddlescope.stages import Stages, find_stages
     from saddlescope.storage.result_folder import load_results, save_results
     from saddlescope.sweeps import sweep
+    from saddlescope.theory.escape.blow_up import blow_up_time
     from saddlescope.theory.escape.directions import escape_directions
     from saddlescope.theory.escape.localized import localized_loss
     from saddlescope.training import train
@@ -23,6 +24,7 @@ HOMES = {
     "Results": "results",
     "Setting": "setting",
     "Stages": "stages",
+    "blow_up_time": "theory.escape.blow_up",
     "escape_directions": "theory.escape.directions",
     "explain": "explanations",
     "find_stages": "stages",
@@ -39,6 +41,7 @@ __all__ = [
     "Results",
     "Setting",
     "Stages",
+    "blow_up_time",
     "escape_directions",
     "explain",
     "find_stages",

@@ -11,7 +11,7 @@ from saddlescope.errors import InvalidInput
 from saddlescope.theory.escape.candidates import find_candidates, shares_of
 from saddlescope.theory.escape.clarke import kinks_of, stationarity
 from saddlescope.theory.escape.collapse import collapse_last, deepen, on_sphere
-from saddlescope.theory.escape.kink_gradient import gradient_of
+from saddlescope.theory.escape.gradient import gradient_of
 from saddlescope.theory.escape.localized import circle, localized_loss, norm_of
 from saddlescope.theory.escape.polish import polish
 from saddlescope.theory.escape.problem import problem_of

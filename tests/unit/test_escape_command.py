@@ -5,9 +5,12 @@ import json
 import numpy as np
 import pytest
 
+from saddlescope import blow_up_time, escape_directions, localized_loss
 from saddlescope.errors import InvalidInput
+from saddlescope.theory.escape import cost
 from saddlescope.theory.escape.localized import circle
 from saddlescope.workflows.escape_data import read_escape_data
+from saddlescope.workflows.search_escape import draw_weights, search_escape
 
 X, G = circle(8)
 FEW = ("--restarts", "16", "--width", "8")
@@ -26,6 +29,21 @@ def files(tmp_path):
     np.savez(tmp_path / "bad.npz", X=X, G=G[:, :5])
     np.savez(tmp_path / "gap.npz", X=X.T, y=[0, 2] * 4)
     np.savez(tmp_path / "nothing.npz", X=X.T)
+    broken = {
+        "zero_g": {"X": X, "G": 0 * G},
+        "zero_x": {"X": 0 * X, "G": G},
+        "zero_y": {"X": X.T, "y": 0 * G[0]},
+        "nan": {"X": np.where(np.arange(8) == 3, [[np.nan], [1]], X), "G": G},
+        "nan_y": {"X": X.T, "y": np.where(np.arange(8) == 3, np.nan, 1.0)},
+        "one_class": {"X": X.T, "y": [0] * 8},
+        "halves": {"X": X.T, "y": [0.5, 1] * 4},
+        "words": {"X": X.T, "y": ["red", "blue"] * 4},
+        "no_points": {"X": np.zeros((0, 2)), "y": np.zeros(0)},
+        "many": {"X": np.ones((20_000, 200)), "y": np.ones(20_000)},
+    }
+    for name, arrays in broken.items():
+        np.savez(tmp_path / f"{name}.npz", **arrays)
+    (tmp_path / "broken.npz").write_bytes(b"PK not a zip file")
     hexagon, signs = circle(6)
     np.savez(tmp_path / "six.npz", X=hexagon, G=signs)
 
@@ -55,6 +73,86 @@ def test_no_first_order_escape_is_an_answer(saddlescope):
     assert json.loads(out)["directions"] == []
 
 
+def descent(weights, data, targets, lr, level, loss):
+    """Steps of plain gradient descent on the true loss until ‖Y‖ reaches the level; no code of ours."""
+    points, steps = data.X.shape[1], 0
+    while True:
+        hidden = [data.X]
+        for w in weights[:-1]:
+            hidden.append(np.maximum(w @ hidden[-1], 0))
+        out = weights[-1] @ hidden[-1]
+        if np.linalg.norm(out) >= level:
+            return steps
+        chances = np.exp(out) / np.exp(out).sum(axis=0)
+        back = (2 * (out - targets) if loss == "squared" else chances - targets) / points
+        slopes = []
+        for w, h in zip(weights[::-1], hidden[::-1], strict=True):
+            slopes.append(back @ h.T)
+            back = (w.T @ back) * (h > 0)
+        weights = [w - lr * g for w, g in zip(weights, slopes[::-1], strict=True)]
+        steps += 1
+
+
+@pytest.mark.parametrize(
+    ("loss", "depth", "std", "lr"),
+    [
+        ("squared", 3, 0.02, 0.05),
+        ("squared", 4, 0.06, 0.05),
+        ("cross-entropy", 2, 0.01, 0.01),
+        ("cross-entropy", 3, 0.03, 0.02),
+    ],
+)
+def test_the_predicted_time_is_that_of_a_run(tmp_path, loss, depth, std, lr):
+    """5 %: the outputs are 1 % of the targets, and a run has hundreds of steps; every draw is asked."""
+    rng = np.random.default_rng(3)
+    x, y = (X.T, -G[0]) if loss == "squared" else (rng.standard_normal((12, 4)), np.arange(12) % 3)
+    np.savez(tmp_path / "run.npz", X=x, y=y)
+    data = read_escape_data(tmp_path / "run.npz", loss)
+    found = search_escape(data, depth, 8, 4, 1, std, lr)
+    targets = y[None] if loss == "squared" else np.eye(3)[y].T
+    for k, steps in enumerate(found.steps):
+        weights = draw_weights(data, depth, 8, std, (1, k))
+        real = descent(weights, data, targets, lr, found.level, loss)
+        assert real > 200
+        assert steps == pytest.approx(real, rel=0.05)
+
+
+def test_the_page_is_one_file_with_everything(saddlescope, tmp_path):
+    status, out, _ = saddlescope("escape", "targets.npz", *FEW, "--std", "0.05", "--lr", "0.1", "--page", "p.html")
+    text = (tmp_path / "p.html").read_text()
+    assert status == 0
+    assert "page: p.html" in out
+    for said in (
+        "Escape directions of targets.npz",
+        "0.125000000",
+        "2-1-1",
+        "Certified: no net",
+        "data:image/png;base64,",
+        "Predicted escape",
+        "standard deviation 0.05",
+        "saddlescope escape targets.npz",
+    ):
+        assert said in text
+    assert "<script" not in text
+    assert "http" not in text
+
+
+def test_a_page_without_directions_and_a_hostile_name(saddlescope, tmp_path):
+    (tmp_path / "<b>x.npz").write_bytes((tmp_path / "six.npz").read_bytes())
+    status, _, _ = saddlescope("escape", "<b>x.npz", *FEW, "--depth", "2", "--page", "p.html")
+    text = (tmp_path / "p.html").read_text()
+    assert status == 0
+    assert "No first-order escape" in text
+    assert "<b>x.npz" not in text
+    assert "<img" not in text
+
+
+def test_a_search_beyond_memory_is_refused_before_it_starts(monkeypatch):
+    monkeypatch.setattr(cost, "memory_of_machine", lambda: 1e5)
+    with pytest.raises(InvalidInput, match="GB: use at most"):
+        escape_directions(X, G)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -67,7 +165,23 @@ def test_no_first_order_escape_is_an_answer(saddlescope):
         (("both.npz", "--width", "0"), "width must be 1"),
         (("both.npz", "--loss", "hinge"), "squared or cross-entropy"),
         (("both.npz", "--figure", "f.txt"), ".png, .pdf or .svg"),
+        (("both.npz", "--page", "f.txt"), "A page is .html"),
         (("both.npz", "--std", "0.1"), "both --std and --lr"),
+        (("both.npz", "--std", "nan", "--lr", "1"), "must be positive"),
+        (("both.npz", "--restarts", "0"), "restarts must be 1"),
+        (("both.npz", "--depth", "x"), "a valid integer"),
+        (("zero_g.npz",), "G is zero everywhere"),
+        (("zero_x.npz",), "X is zero everywhere"),
+        (("zero_y.npz",), "G is zero everywhere"),
+        (("nan.npz",), "1 values that are not finite"),
+        (("nan_y.npz",), "not finite"),
+        (("one_class.npz", "--loss", "cross-entropy"), "two classes or more"),
+        (("halves.npz", "--loss", "cross-entropy"), "whole numbers from 0"),
+        (("words.npz",), "use --loss cross-entropy"),
+        (("no_points.npz",), "X"),
+        (("broken.npz",), "cannot be read"),
+        (("many.npz",), "would take about"),
+        (("both.npz", "--hours", "1e-9"), "would take about"),
         (("both.npz", "--std", "-1", "--lr", "1"), "must be positive"),
     ],
 )
@@ -131,3 +245,19 @@ def test_words_need_cross_entropy(tmp_path):
     csv_of(tmp_path / "w.csv", "a,b,y", [*X, ["red", "blue"] * 4])
     with pytest.raises(InvalidInput, match="cross-entropy"):
         read_escape_data(tmp_path / "w.csv")
+
+
+NET = [np.ones((3, 2)), np.ones((3, 3)), np.ones((1, 3))]
+
+
+@pytest.mark.parametrize(
+    "bad", [(NET, X.T, G), (NET, X, G[:, :5]), (NET[::-1], X, G), (NET, X, np.ones((3, 8))), (NET[0], X, G), ([], X, G)]
+)
+def test_weights_that_do_not_fit_are_refused(bad):
+    for function in (localized_loss, blow_up_time):
+        with pytest.raises(InvalidInput, match="Weights are matrices"):
+            function(*bad)
+
+
+def test_the_origin_never_leaves():
+    assert np.isinf(blow_up_time([0 * w for w in NET], X, G))

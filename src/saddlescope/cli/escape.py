@@ -1,5 +1,6 @@
 """The command on data of anyone's: in which directions a deep ReLU net leaves the origin."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -17,8 +18,10 @@ Seed = Annotated[int, typer.Option(help="Random seed of the starts.")]
 Loss = Annotated[str, typer.Option(help="Loss: squared or cross-entropy; unused where there is G.")]
 Std = Annotated[float | None, typer.Option(help="Standard deviation of initial weights.")]
 Rate = Annotated[float | None, typer.Option("--lr", help="Learning rate of the run.")]
+Hours = Annotated[float, typer.Option(help="Largest time of the search that is allowed.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Figure = Annotated[Path | None, typer.Option(help="Draw into this .png, .pdf or .svg file.")]
+Page = Annotated[Path | None, typer.Option(help="Write a page into this .html file.")]
 
 
 @app.command()
@@ -31,8 +34,10 @@ def escape(
     loss: Loss = "squared",
     std: Std = None,
     lr: Rate = None,
+    hours: Hours = 1.0,
     as_json: Json = False,
     figure: Figure = None,
+    page: Page = None,
 ):
     """Find the directions in which a bias-free ReLU net leaves the origin.
 
@@ -46,24 +51,39 @@ def escape(
 
       saddlescope escape iris.csv --loss cross-entropy --figure escape.png
 
-      saddlescope escape data.npz --std 0.01 --lr 0.1 --json
+      saddlescope escape data.npz --std 0.01 --lr 0.1 --page escape.html
     """
     kind = figure is None or figure.suffix.lower() in SUFFIXES
     require(kind, f"A figure is .png, .pdf or .svg, got {figure.name if figure else ''!r}.")
+    require(page is None or page.suffix.lower() == ".html", f"A page is .html, got {page and page.name!r}.")
     from saddlescope.workflows.escape_data import read_escape_data
-    from saddlescope.workflows.search_escape import search_escape
+    from saddlescope.workflows.search_escape import check_time, search_escape
 
-    found = search_escape(read_escape_data(file, loss), depth, width, restarts, seed, std, lr)
+    data = read_escape_data(file, loss)
+    said = check_time(data, depth, width, restarts, hours)
+    if said:
+        print(f"searching: {said}", file=sys.stderr)
+    found = search_escape(data, depth, width, restarts, seed, std, lr)
     _show(found, as_json)
-    if figure:
-        from saddlescope.figures.escape import draw_directions
-
-        draw_directions(figure, found.found)
-        if not as_json:
-            print(f"figure: {figure}")
+    for name, path in (("figure", figure), ("page", page)):
+        if path:
+            _write(name, path, found, file)
+            print(f"{name}: {path}", file=sys.stderr if as_json else sys.stdout)
 
 
 def _show(found, as_json):
     import json
 
     print(json.dumps(found.as_json(), indent=1, ensure_ascii=False) if as_json else found)
+
+
+def _write(name, path, found, file):
+    from saddlescope.figures.escape import figure_of_directions
+    from saddlescope.storage.files import write_bytes
+
+    if name == "figure":
+        write_bytes(path, figure_of_directions(found.found, path.suffix[1:].lower()))
+        return
+    from saddlescope.workflows.escape_page import page_of_escape
+
+    write_bytes(path, page_of_escape(found, file).encode())

@@ -6,11 +6,16 @@ from typing import NamedTuple
 import numpy as np
 
 from saddlescope.errors import number_of, require
+from saddlescope.sweeps.progress import duration
+from saddlescope.theory.escape.blow_up import escape_time
+from saddlescope.theory.escape.cost import search_cost
 from saddlescope.theory.escape.directions import NONE, EscapeDirections, escape_directions
+from saddlescope.theory.escape.problem import as_data, check_sizes
 from saddlescope.workflows.escape_data import EscapeData
 
 DRAWS = 5  # initial weights for which the time is predicted
-LEVEL = 0.1  # root mean square of the outputs at which a net has left
+LONG = 10  # seconds of a search that are said beforehand
+LEVEL = 0.005  # ‖Y‖_F over N‖G‖_F at which a net has left: 1 % of the targets under the squared loss
 
 
 class Escape(NamedTuple):
@@ -20,26 +25,38 @@ class Escape(NamedTuple):
 
     - `data`: what was read.
     - `found`: the escape directions.
+    - `seed`: of the search and of the initial weights.
+    - `start`: standard deviation of initial weights and learning rate, where a time was asked for.
     - `steps`: steps to the escape, one per draw of initial weights; empty where it was not asked for.
     """
 
     data: EscapeData
     found: EscapeDirections
+    seed: int
+    start: tuple[float, float] | None
     steps: np.ndarray
+
+    @property
+    def level(self) -> float:
+        """‖Y‖_F at which a net has left the origin."""
+        return float(LEVEL * self.data.G.shape[1] * np.linalg.norm(self.data.G))
 
     def __str__(self):
         X, G = self.data.X, self.data.G
         sizes = f"{number_of(X.shape[1], 'point')}, {number_of(len(X), 'input')}, {number_of(len(G), 'output')}"
-        return "\n".join([f"{sizes}; {self.data.origin}", str(self.found), *self._time()])
+        return "\n".join(filter(None, [f"{sizes}; {self.data.origin}", str(self.found), self.said_of_time]))
 
-    def _time(self):
+    @property
+    def said_of_time(self) -> str:
+        """When a run leaves the origin, in a sentence; empty where it was not asked for."""
         if not self.steps.size:
-            return []
+            return ""
         finite = self.steps[np.isfinite(self.steps)]
         if not finite.size:
-            return ["Predicted escape: none of the initial weights drawn leaves the origin."]
+            return "Predicted escape: none of the initial weights drawn leaves the origin."
         spread = f"{np.median(finite):,.0f} steps (from {finite.min():,.0f} to {finite.max():,.0f}"
-        return [f"Predicted escape: {spread} over {len(finite)} of {len(self.steps)} draws)."]
+        draws = f"over {len(finite)} of {len(self.steps)} draws)"
+        return f"Predicted escape: {spread} {draws}, when ‖Y‖ = {self.level:.3g}."
 
     def as_json(self) -> dict:
         """Everything that is printed, as values."""
@@ -55,12 +72,17 @@ class Escape(NamedTuple):
             "depth": found.depth,
             "width": found.width,
             "restarts": found.restarts,
+            "seed": self.seed,
             "directions": directions,
             "note": "" if directions else NONE,
             "dead": found.dead,
             "status": found.status,
+            "said_of_bound": found.said_of_bound,
             "bound": found.bound,
             "bound_name": found.bound_name,
+            "std": self.start and self.start[0],
+            "lr": self.start and self.start[1],
+            "escape_level": self.level if steps else None,
             "escape_steps": steps,
         }
 
@@ -68,21 +90,37 @@ class Escape(NamedTuple):
 def search_escape(data: EscapeData, depth, width, restarts, seed, std=None, lr=None) -> Escape:
     """Search the directions of these data; with `std` and `lr`, predict when a run leaves the origin."""
     require((std is None) == (lr is None), "The escape time needs both --std and --lr; give both or neither.")
-    require(std is None or (std > 0 and lr > 0), f"--std and --lr must be positive; got {std} and {lr}.")
+    good = std is None or (0 < std < np.inf and 0 < lr < np.inf)
+    require(good, f"--std and --lr must be positive; got {std} and {lr}.")
     found = escape_directions(data.X, data.G, depth, width, restarts, seed)
-    timed = std is not None and bool(found.directions)
-    steps = [_steps(data, depth, width, std, lr, (seed, k)) for k in range(DRAWS)] if timed else []
-    return Escape(data, found, np.array(steps, float))
+    answer = Escape(data, found, seed, (std, lr) if std else None, np.zeros(0))
+    if std is None or not found.directions:
+        return answer
+    draws = [draw_weights(data, depth, width, std, (seed, k)) for k in range(DRAWS)]
+    steps = [escape_time(weights, data.X, data.G, lr, answer.level) for weights in draws]
+    return answer._replace(steps=np.array(steps))
 
 
-def _steps(data, depth, width, std, lr, seed):
-    """Steps of descent from normal weights until the outputs have reached `LEVEL`."""
-    from saddlescope.theory.escape.blow_up import escape_time
-
+def draw_weights(data: EscapeData, depth, width, std, seed) -> list[np.ndarray]:
+    """Initial weights of a net for these data: normal, with this standard deviation."""
     rng = np.random.default_rng(seed)
     widths = [len(data.X), *([width] * (depth - 1)), len(data.G)]
-    weights = [std * rng.standard_normal((b, a)) for a, b in pairwise(widths)]
-    return escape_time(weights, data.X, data.G, lr, LEVEL * np.sqrt(data.G.size))
+    return [std * rng.standard_normal((b, a)) for a, b in pairwise(widths)]
+
+
+def check_time(data: EscapeData, depth, width, restarts, hours: float) -> str:
+    """Refuse a search that takes longer than so many hours; how long it takes, where that is worth saying."""
+    check_sizes(depth, width, restarts)
+    X, G = as_data(data.X, data.G)
+    seconds = search_cost(X, G, depth, width, restarts).seconds
+    share = 3600 * hours / seconds
+    require(
+        share >= 1,
+        f"This search would take about {duration(seconds)} on one core: use fewer points (about "
+        f"{max(1, int(share * X.shape[1])):,} of {X.shape[1]:,} fit into {hours:g} h), restarts or neurons, or "
+        f"allow it with --hours {np.ceil(seconds / 3600):.0f}.",
+    )
+    return f"about {duration(seconds)} on one core" if seconds > LONG else ""
 
 
 def _plain(value):

@@ -16,7 +16,8 @@ from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, GREEN, ORANGE, RED
 from saddlescope.papers.escape._data import CIRCLES, data_of
 from saddlescope.theory.escape.candidates import find_candidates
-from saddlescope.theory.escape.direction import relu_effects
+from saddlescope.theory.escape.layer_ratios import relu_effects, tail_ratio
+from saddlescope.theory.escape.localized import layers_of
 from saddlescope.theory.escape.problem import problem_of
 from saddlescope.theory.escape.search import TANGENT, descend, random_starts
 
@@ -39,8 +40,8 @@ def measure(net, data, seed):
     problem = problem_of(*data_of(data, seed, 4, 15, 3))
     depth = 2 if net == "shallow" else 3
     weights, speed = _smooth(problem, depth, net, seed) if net in SMOOTH else _relu(problem, depth, seed)
-    ratios = [_ratio(w) for w in weights] if speed > STUCK else []
-    effects = relu_effects(weights, problem.X) if ratios and net not in SMOOTH else ()
+    ratios = [tail_ratio(w) for w in weights] if speed > STUCK else []
+    effects = relu_effects(layers_of(weights, problem.X).before[:-1]) if ratios and net not in SMOOTH else ()
     return {
         "ratio": (("layer",), np.array(ratios + [0.0] * (3 - len(ratios)))),
         "speed": float(max(speed, 0.0)),
@@ -62,11 +63,6 @@ def _smooth(problem, depth, net, seed):
 def _relu(problem, depth, seed):
     found = find_candidates(problem.X, problem.G, depth, 16, STARTS, seed)
     return (found.weights[0], found.speeds[0]) if found.weights else ([], 0.0)
-
-
-def _ratio(matrix):
-    values = np.linalg.svd(matrix, compute_uv=False) ** 2
-    return float(values[1:].sum() / values.sum())
 
 
 def all_rank_one(results):

@@ -102,7 +102,9 @@ experiment = Experiment(
     title="Data whose fastest escape direction is not rank one: a map",
     source="Section 4",
     measure=measure,
-    full=dict(points=(6, 8, 10), shake=(0.02, 0.05, 0.1, 0.2, 0.4, 0.8), mix=(0.0, 0.1, 0.25, 0.5, 1.0), seed=range(20)),
+    full=dict(
+        points=(6, 8, 10), shake=(0.02, 0.05, 0.1, 0.2, 0.4, 0.8), mix=(0.0, 0.1, 0.25, 0.5, 1.0), seed=range(20)
+    ),
     quick=dict(points=(6,), shake=(0.05, 0.8), mix=(0.0, 1.0), seed=range(8)),
     draw=draw,
     tables=tables,

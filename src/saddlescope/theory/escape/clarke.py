@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import lsq_linear
 
-from saddlescope.theory.escape.kink_gradient import gradient_of
+from saddlescope.theory.escape.gradient import gradient_of
 from saddlescope.theory.escape.localized import layers_of, localized_loss
 
 KINK = 1e-6  # |z| below this share of the largest that a layer can give is a kink

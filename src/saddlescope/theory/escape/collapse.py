@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from saddlescope.theory.escape.localized import layers_of
+from saddlescope.errors import require
+from saddlescope.theory.escape.localized import layers_of, localized_loss
 
 
 def deepen(weights, X, G, layers=1) -> list[np.ndarray]:
@@ -11,6 +12,9 @@ def deepen(weights, X, G, layers=1) -> list[np.ndarray]:
     The last hidden layer becomes its best neuron; identities of width one follow it. A net of one layer has no neuron
     to keep, and a deeper one may be slower: s*(1) = ‖GXᵀ‖_F often exceeds s*(2).
     """
+    require(len(weights) >= 2, f"Proposition 3.2 needs depth 2 or more; got {len(weights)}.")
+    lowers = localized_loss(weights, X, G) < 0
+    require(lowers, "Proposition 3.2 needs a net with L0 < 0; this one does not lower the loss.")
     collapsed = collapse_last(weights, X, G)
     *first, last = collapsed
     identity = np.ones((1, 1))

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from saddlescope.theory.escape.clarke import stationarity
+from saddlescope.theory.escape.layer_ratios import relu_effects, tail_ratio
 from saddlescope.theory.escape.localized import layers_of, localized_loss
 
 RANK = 1e-4  # singular values above this share of the largest count
@@ -60,19 +61,13 @@ def describe(weights, X, G, share=0.0) -> Direction:
         weights=list(weights),
         share=float(share),
         ranks=tuple(int(np.sum(v > RANK * v[0])) for v in values),
-        ratios=tuple(float(np.sum(v[1:] ** 2) / np.sum(v**2)) for v in values),
-        relu=relu_effects(weights, X),
+        ratios=tuple(map(tail_ratio, weights)),
+        relu=tuple(relu_effects(layers_of(weights, X).before[:-1])),
         imbalance=imbalance(weights),
         residual=found.residual,
         plain_residual=found.plain,
         kinks=found.kinks,
     )
-
-
-def relu_effects(weights, X) -> tuple[float, ...]:
-    """‖Zσ_ℓ − Z_ℓ‖² / ‖Z_ℓ‖² of the hidden layers; 0 where a layer is silent."""
-    before = layers_of(weights, X).before[:-1]
-    return tuple(float(np.sum(np.minimum(z, 0) ** 2) / max(np.sum(z**2), 1e-300)) for z in before)
 
 
 def imbalance(weights) -> float:

@@ -8,6 +8,7 @@ from saddlescope.errors import number_of
 from saddlescope.stages.text_table import aligned
 from saddlescope.theory.escape.candidates import DEAD, find_candidates, shares_of
 from saddlescope.theory.escape.certificates import speed_bound
+from saddlescope.theory.escape.cost import refuse_too_large
 from saddlescope.theory.escape.direction import Direction, describe
 from saddlescope.theory.escape.localized import norm_of
 from saddlescope.theory.escape.problem import as_data, check_sizes, problem_of
@@ -69,6 +70,8 @@ class EscapeDirections:
     @property
     def said_of_bound(self) -> str:
         """What is known about s* from above, in one sentence."""
+        if self.status == CERTIFIED and not self.directions:
+            return f"Certified: no net of this depth leaves at first order ({self.bound_name})."
         if self.status == CERTIFIED:
             return f"Certified: no net of this depth is faster ({self.bound_name})."
         return f"Not certified: s* is at most {self.bound:.9g} ({self.bound_name})."
@@ -106,6 +109,7 @@ def escape_directions(
     """
     check_sizes(depth, width, restarts)
     X, G = as_data(X, G)
+    refuse_too_large(X, G, depth, width, restarts)
     problem = problem_of(X, G)
     found = find_candidates(problem.X, problem.G, depth, width, restarts, seed)
     shares = shares_of(found.speeds, found.ends)

@@ -5,9 +5,12 @@ C(0) + L0(θ) + O(‖Y_θ‖²). L0 is homogeneous of degree L, so that near the
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+
+from saddlescope.errors import require
 
 
 class Layers(NamedTuple):
@@ -33,8 +36,27 @@ def layers_of(weights, X) -> Layers:
 
 
 def localized_loss(weights: Sequence[np.ndarray], X: np.ndarray, G: np.ndarray) -> float:
-    """L0(θ) = Tr[Gᵀ Y_θ]. The speed of an escape direction on ‖θ‖² = L is minus this."""
+    """L0(θ) = Tr[Gᵀ Y_θ]. The speed of an escape direction on ‖θ‖² = L is minus this.
+
+    **Arguments:**
+
+    - `weights`: [W_1, …, W_L], with W_ℓ of shape (out, in).
+    - `X`: inputs, of shape (inputs, points).
+    - `G`: the gradient of the loss by the outputs at zero output, of shape (outputs, points).
+    """
+    check_net(weights, X, G)
     return float(np.sum(G * layers_of(weights, X).before[-1]))
+
+
+def check_net(weights, X, G) -> None:
+    """Refuse weights that do not fit each other, X or G: numpy would stretch a G of one row in silence."""
+    sizes = [np.shape(X)[:1], *map(np.shape, weights), np.shape(G)[:1]]
+    good = all(len(b) == 2 and a[0] == b[1] for a, b in pairwise(sizes[:-1])) and sizes[-2][0] == sizes[-1][0]
+    require(
+        good and np.shape(X)[1:] == np.shape(G)[1:],
+        f"Weights are matrices (out, in) from the rows of X to those of G; got X {np.shape(X)}, "
+        f"weights {', '.join(map(str, sizes[1:-1]))}, G {np.shape(G)}.",
+    )
 
 
 def norm_of(weights) -> float:

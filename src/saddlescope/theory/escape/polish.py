@@ -7,7 +7,7 @@ weak Wolfe conditions converges there linearly (Lewis and Overton, 2013). It tak
 import numpy as np
 
 from saddlescope.theory.escape.collapse import on_sphere
-from saddlescope.theory.escape.kink_gradient import gradient_of
+from saddlescope.theory.escape.gradient import flatten, gradient_of, unflatten
 
 MOST = 1500  # weights: BFGS keeps a full matrix
 JITTER = 1e-6
@@ -18,26 +18,17 @@ PATIENCE = 8  # such steps in a row
 
 def polish(weights, X, G, steps=1000) -> list[np.ndarray]:
     """A net on the sphere that is no slower. Nets with too many weights are returned as they are."""
-    shapes = [w.shape for w in weights]
-    start = np.concatenate([w.ravel() for w in on_sphere(weights)])
+    start = flatten(on_sphere(weights))
     if start.size > MOST:
         return on_sphere(weights)
 
     def cost(flat):
-        return _cost(_split(flat, shapes), X, G)
+        return _cost(unflatten(flat, weights), X, G)
 
     # Exactly on a kink the gradient is one of many, and a line search may fail: start beside it.
     beside = start + JITTER * np.random.default_rng(0).standard_normal(start.size)
     end = _bfgs(cost, beside, steps)
-    return on_sphere(_split(min(start, end, key=lambda flat: cost(flat)[0]), shapes))
-
-
-def _split(flat, shapes):
-    parts, end = [], 0
-    for rows, columns in shapes:
-        start, end = end, end + rows * columns
-        parts.append(flat[start:end].reshape(rows, columns))
-    return parts
+    return on_sphere(unflatten(min(start, end, key=lambda flat: cost(flat)[0]), weights))
 
 
 def _cost(weights, X, G):

@@ -136,10 +136,12 @@ def with_new(pool, directions) -> np.ndarray:
     At a smooth maximum a direction that is off by 1e-7 is off by 1e-14 in value. Rays are exact,
     and are in a pool from the start.
     """
-    for one in directions:
-        if np.abs(pool - one).max(axis=1).min() > NEAR:
-            pool = np.concatenate([pool, one[None]])
-    return pool
+    far = np.abs(directions[:, None] - pool).max(axis=2).min(axis=1) > NEAR
+    new: list[np.ndarray] = []
+    for one in directions[far]:
+        if all(np.abs(one - other).max() > NEAR for other in new):
+            new.append(one)
+    return np.concatenate([pool, *(one[None] for one in new)])
 
 
 def _projected(flat, sets, points):

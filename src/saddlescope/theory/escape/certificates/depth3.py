@@ -34,6 +34,7 @@ from saddlescope.theory.escape.localized import localized_loss
 MOST_SETS = 2**12
 TOLERANCE = 1e-12  # of the gap of one set A, relative to the scale ‖X‖‖G‖
 PATIENCE = 12  # rounds without a smaller gap: rounding then decides which λ of a flat optimum comes next
+BETWEEN = (0.0, 0.5)  # from the program's λ to the best one: half-way values settle in a quarter of the rounds
 CUTS = 12  # directions that join the pool per round of cutting planes
 UNIT = 1e3  # the solver's smallest tolerance is 1e-10 in its own unit: a row is stretched by this
 
@@ -102,7 +103,7 @@ def _spread(lam, used, X):
 
 
 class _Search:
-    """The best net so far, the pool of directions that all sets share, and the bound of each set."""
+    """The best net so far, the pool of directions of the set at hand, and the bound of each set."""
 
     def __init__(self, X, g):
         self.X, self.g = X, g
@@ -113,7 +114,8 @@ class _Search:
 
     def bound_set(self, sign, chosen):
         """Bound the nets that switch on `chosen`, by the best λ or by one that is good enough."""
-        c = -sign * self.g
+        # Directions of other sets rarely bind in this one, and every row makes its programs slower.
+        c, self.pool = -sign * self.g, self.arrangement.rays
         value, lam = min((self._value(c, chosen, full * (c < 0)), full) for full in (0.0, 1.0))
         best, lower, idle = (value, lam * (c < 0)), 0.0, 0
         while best[0] > max(self.speed, lower) + TOLERANCE and idle < PATIENCE:
@@ -121,8 +123,9 @@ class _Search:
             found, lam, spread = self._program(c, chosen)
             lower = max(lower, found)
             self._improve(sign, spread)
-            value = self._value(c, chosen, lam)
-            best = min(best, (value, lam), key=lambda pair: pair[0])
+            between = [lam + share * (best[1] - lam) for share in BETWEEN]
+            tried = [(self._value(c, chosen, one), one) for one in between]
+            best = min(best, *tried, key=lambda pair: pair[0])
             better = best[0] - max(self.speed, lower) < 0.9 * gap and size < len(self.pool)
             idle = 0 if better else idle + 1
         self.dual[sign, chosen] = best

@@ -1,0 +1,151 @@
+"""Escape paper, Section 2.2: when the outputs reach a size r, as printed and corrected.
+
+The flow of Proposition 2.2 starts on a one-neuron escape direction of random data and is followed
+by an independent solver; r is the size ‖Y‖_F of its outputs at the end, so that t₁(r) is the time
+of the end. The data are scaled: as printed the bound leaves out ‖X‖_F, and it is not a lower bound
+for large data. Random draws test the corrected bound with an upper bound on s*, which makes it one
+for every start.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.checks import always, share_text
+from saddlescope.claims import Claim
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLUE, RED
+from saddlescope.papers.escape._flows import (
+    data_with_direction,
+    drawn_weights,
+    outputs_of,
+    solved_flow,
+)
+from saddlescope.theory.escape.blow_up import escape_time
+from saddlescope.theory.escape.growth import first_time, printed_first_time
+from saddlescope.theory.escape.one_neuron import one_neuron_weights
+
+START = 0.1
+
+
+def measure(depth, size, grown, seed):
+    rng = np.random.default_rng([depth, seed])
+    X, G, u, y, speed = data_with_direction(rng)
+    X, speed = size * X, size * speed
+    rho = one_neuron_weights(u, y, depth, (3,) * (depth - 1))
+    R0 = START * np.sqrt(depth)
+    flow = solved_flow([START * w for w in rho], X, G, lambda t, norm: norm >= grown * R0)
+    t1, r = flow.times[-1], np.linalg.norm(outputs_of(flow.of(flow.times[-1]), X))
+    exact = first_time(r, R0, speed, np.linalg.norm(outputs_of(rho, X)), depth)
+    start, first, at_least = from_a_draw(X, G, depth, rng)
+    size_of_X, spectral = np.linalg.norm(X), np.prod([np.linalg.norm(w, 2) for w in start])
+    outputs = np.linalg.norm(outputs_of(start, X))
+    return {
+        "t1": t1,
+        "exact": exact / t1,
+        "bound": first_time(r, R0, speed, np.linalg.norm(X), depth) / t1,
+        "printed": printed_first_time(r, R0, speed, depth) / t1,
+        "draw": at_least / first,  # 0 where the draw never escapes
+        "norms_fall": min(spectral * size_of_X / outputs, depth ** (-depth / 2) / spectral),  # ‖θ‖ = 1
+    }
+
+
+def from_a_draw(X, G, depth, rng):
+    """A draw of norm one, when its outputs have grown as large as a net of norm four can make them,
+    and the bound."""
+    start = drawn_weights(rng, X, len(G), depth, 6)
+    level = (4 / np.sqrt(depth)) ** depth * np.linalg.norm(X)
+    fastest = np.linalg.norm(X, 2) * np.linalg.norm(G)
+    first = escape_time(start, X, G, 1.0, level)
+    return start, first, first_time(level, 1.0, fastest, np.linalg.norm(X), depth)
+
+
+def is_exact(results):
+    gap = np.abs(results.measured.exact.values - 1)
+    good = int(np.sum(gap <= 1e-6))
+    return always(
+        good,
+        len(gap),
+        f"{share_text(good, len(gap))}; largest relative gap {gap.max():.1e}, allowed 1e-6",
+    )
+
+
+def below(name, word):
+    """A lower bound: at most t₁ itself."""
+
+    def check(results):
+        ratio, size = results.measured[name].values, results.measured["size"].values
+        good = int(np.sum(ratio <= 1 + 1e-6))
+        worst = int(np.argmax(ratio))
+        text = (
+            f"{share_text(good, len(ratio))}; {word} over t₁: median {np.median(ratio):.3g}, largest {ratio[worst]:.3g}"
+        )
+        return always(good, len(ratio), f"{text} (data of size {size[worst]:g})")
+
+    return check
+
+
+def norms_bound_outputs(results):
+    least = results.measured.norms_fall.values
+    good = int(np.sum(least >= 1 - 1e-12))
+    return always(
+        good,
+        len(least),
+        f"{share_text(good, len(least))}; least ratio of neighbours {least.min():.3g}",
+    )
+
+
+def draw(results):
+    depths = results.values("depth")
+    figure, axes = plt.subplots(1, len(depths), figsize=(2.5 * len(depths), 2.8), sharey=True, squeeze=False)
+    for ax, depth in zip(axes[0], depths, strict=True):
+        part = results.select(depth=depth).measured
+        x = part["size"].values * 1.1 ** np.argsort(np.argsort(part.grown.values))
+        ax.semilogx(x, part.exact, "o", color=BLUE, ms=3, label="with ‖Y_ρ‖: exact")
+        ax.semilogx(x, part.bound, "v", color=BLUE, mfc="none", ms=4, label="with ‖X‖: lower bound")
+        ax.semilogx(x, part.printed, "x", color=RED, ms=4, label="printed")
+        ax.axhline(1, color="0.5", lw=0.8)
+        ax.set(xlabel="size of the data", title=f"depth {depth}")
+        ax.set_yscale("symlog", linthresh=1)
+    axes[0, 0].set_ylabel("bound over $t_1$")
+    axes[0, 0].legend(fontsize=6)
+    return figure
+
+
+NOTE = "It leaves out ‖X‖_F, and its rate is L^(L/2) times too large. Where ‖Y_ρ‖_F > 1 and r is near, it exceeds t₁."
+AXES = dict(size=(0.3, 1.0, 10.0), grown=(1.002, 1.5, 20.0))
+experiment = Experiment(
+    title="Time until the outputs reach a size: printed bound, corrected bound, exact",
+    source="Section 2.2",
+    measure=measure,
+    full=dict(depth=(2, 3, 4, 5), **AXES, seed=range(5)),
+    quick=dict(depth=(2, 3, 4, 5), size=(1.0, 10.0), grown=(1.002, 20.0), seed=range(1)),
+    draw=draw,
+    claims=(
+        Claim("‖Y‖_F ≤ Π‖W_ℓ‖_op ‖X‖_F ≤ (‖θ‖/√L)^L ‖X‖_F.", "E31 · Section 2.2", norms_bound_outputs),
+        Claim(
+            "The printed bound lies below t₁(r), L ≠ 2.",
+            "E32 · Section 2.2",
+            below("printed", "printed bound"),
+            {"depth": (3, 4, 5)},
+            note=NOTE,
+        ),
+        Claim(
+            "The printed bound lies below t₁(r), L = 2.",
+            "E33 · Section 2.2",
+            below("printed", "printed bound"),
+            {"depth": 2},
+            note="It leaves out ‖X‖_F, and its rate is 2s in place of s.",
+        ),
+        Claim(
+            "With ‖X‖_F and the right rate it lies below t₁(r).",
+            "ours",
+            below("bound", "corrected bound"),
+        ),
+        Claim("With ‖Y_ρ‖_F in the place of ‖X‖_F it is t₁(r).", "ours", is_exact),
+        Claim(
+            "With s* ≤ ‖X‖_op ‖G‖_F it lies below t₁(r) from every start.",
+            "ours",
+            below("draw", "bound"),
+        ),
+    ),
+)
