@@ -1,0 +1,221 @@
+"""Escape paper, Section 5, conjecture 1: does descent in a wide net find the best direction on other data too?
+
+Circles of 6, 8, 10 and 12 points with alternating G, and Example 1 in more dimensions. Its octagon is the 2d points
+±e_k with G = 1, and the 2^d corners of a cube, of length one, with G = -2d/2^d; `cube3` and `cube4` are the same for
+d = 3 and 4. One run is a batch of restarts by the paper's own rule, so that widths are compared by one rule. A success
+ends within 1 % of the best speed. That is certified, except for d = 4, where it is the fastest end of any run: there
+the shares are upper bounds.
+"""
+
+from functools import cache
+from itertools import pairwise, product
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.checks import holds_in_share, share_text
+from saddlescope.checks.settings import decided_by, if_clear
+from saddlescope.claims import CheckResult, Claim
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE, RED
+from saddlescope.papers.escape._data import CIRCLES
+from saddlescope.statistics import wilson
+from saddlescope.tables import Table
+from saddlescope.theory.escape.certificates import EXACT, depth3_optimum
+from saddlescope.theory.escape.certificates.depth3 import depth3_fits
+from saddlescope.theory.escape.localized import circle
+from saddlescope.theory.escape.search import PROJECTED, descend, random_starts
+
+DIMENSIONS = {"circle8": 2, "cube3": 3, "cube4": 4}
+DATA = (*CIRCLES, "cube3", "cube4")
+RESTARTS, CLOSE = 100, 0.01
+
+
+def points_of(data):
+    """X and G of a data set by name."""
+    size = int(data.lstrip("circleub"))
+    return circle(size) if data.startswith("circle") else cube(size)
+
+
+def cube(d):
+    """The points ±e_k and the corners of a cube on the unit sphere; for d = 2 the octagon of Example 1."""
+    corners = np.array(list(product((1, -1), repeat=d))) / np.sqrt(d)
+    X = np.concatenate([np.eye(d), -np.eye(d), corners]).T
+    return X, np.append(np.ones(2 * d), np.full(2**d, -2 * d / 2**d))[None]
+
+
+@cache
+def certified_speed(data):
+    """s*(3); 0 where there are too many points and dimensions to certify it."""
+    X, G = points_of(data)
+    if not depth3_fits(X, G):
+        return 0.0
+    found = depth3_optimum(X, G)
+    return found.speed if found.kind == EXACT else 0.0
+
+
+def measure(data, width, seed):
+    X, G = points_of(data)
+    rng = np.random.default_rng([len(X), X.shape[1], width, seed])
+    ends = descend(random_starts(rng, RESTARTS, [len(X), width, width, 1]), X, G, PROJECTED)
+    return {"speed": (("restart",), ends.speeds), "best": certified_speed(data)}
+
+
+def best_speed(part):
+    """The certified speed, else the fastest end of any run."""
+    certified = part.measured.best.values[0]
+    return certified if certified > 0 else part.measured.speed.values.max()
+
+
+def counts(results, data):
+    """Width → successes and restarts."""
+    part = results.select(data=data)
+    good = part.measured.speed.values >= (1 - CLOSE) * best_speed(part)
+    widths = part.measured.width.values
+    return {w: (int(good[widths == w].sum()), good[widths == w].size) for w in part.values("width")}
+
+
+def said(results):
+    rows = (f"{d}: " + " ".join(f"{h}/{n}" for h, n in counts(results, d).values()) for d in results.values("data"))
+    return f"successes by width ({', '.join(map(str, results.values('width')))}); {'; '.join(rows)}"
+
+
+def never_above(results):
+    """No run is faster than the certified speed."""
+    over = results.measured.speed.values.max(axis=1) / results.measured.best.values - 1
+    good = over <= 1e-6
+    return holds_in_share(
+        good.sum(), good.size, f"{share_text(int(good.sum()), good.size)}; largest excess {over.max():.1e}", 1.0
+    )
+
+
+def widest_finds(results):
+    """Most restarts succeed at the largest width, for each data set."""
+    widest = max(results.values("width"))
+    groups = {d: counts(results, d)[widest] for d in results.values("data")}
+    hits, n = np.sum(list(groups.values()), axis=0)
+    return holds_in_share(hits, n, f"width {widest}: {share_text(int(hits), int(n))}", groups=groups)
+
+
+def grows(results):
+    """The last share is clearly above the first, and none is clearly below the one before."""
+    if len(results.values("width")) < 2:
+        return None
+    return decided_by({d: _grows(counts(results, d)) for d in results.values("data")}, said(results))
+
+
+def _grows(found):
+    intervals = [wilson(*count) for count in found.values()]
+    falls = any(after[1] < before[0] for before, after in pairwise(intervals))
+    return intervals[-1][0] > intervals[0][1] and not falls
+
+
+def half_width(found):
+    """Low, middle, high: the width at which half of the restarts succeed, on a line in log width.
+
+    Low and high are those of the ends of the shares' intervals; infinite where they stay below a half.
+    """
+    widths = np.log([w for w, _ in found.items()])
+    low, high = np.array([wilson(*count) for count in found.values()]).T
+    middle = np.array([hits / n for hits, n in found.values()])
+    return tuple(_crossing(widths, shares) for shares in (high, middle, low))
+
+
+def _crossing(logs, shares):
+    above = np.flatnonzero(shares >= 0.5)
+    if not above.size:
+        return np.inf
+    k = above[0]
+    if k == 0:
+        return float(np.exp(logs[0]))
+    part = (0.5 - shares[k - 1]) / (shares[k] - shares[k - 1])
+    return float(np.exp(logs[k - 1] + part * (logs[k] - logs[k - 1])))
+
+
+def half_grows(results):
+    """More dimensions need more width, beyond chance, at every step."""
+    names = [d for d in DIMENSIONS if d in results.values("data")]
+    if len(names) < 2:
+        return None
+    found = {DIMENSIONS[d]: half_width(counts(results, d)) for d in names}
+    text = "; ".join(f"d = {d}: {mid:.3g} ({low:.3g}–{high:.3g})" for d, (low, mid, high) in found.items())
+    steps = list(pairwise(found.values()))
+    apart = all(a[2] < b[0] or b[2] < a[0] for a, b in steps)
+    return if_clear(all(a[1] < b[1] for a, b in steps), apart, f"width for half of the restarts: {text}")
+
+
+def slower_ends(results):
+    """Which other speeds the restarts end at, for d = 3 and 4: for the reader."""
+    words = []
+    for data in results.values("data"):
+        part = results.select(data=data)
+        speeds, top = part.measured.speed.values.ravel(), best_speed(part)
+        values, numbers = np.unique(np.round(speeds / top, 2), return_counts=True)
+        most = np.argsort(-numbers)[:3]
+        words.append(f"{data} (s* {top:.6g}): " + ", ".join(f"{numbers[k]} at {values[k]:g} s*" for k in most))
+    good = np.mean(results.measured.speed.values < 1e-3)
+    return CheckResult(bool(good < 0.05), f"{good:.1%} dead; {'; '.join(words)}")
+
+
+def table(results):
+    rows = []
+    for data in results.values("data"):
+        for width, (hits, n) in counts(results, data).items():
+            rows.append((data, width, hits, n, hits / n, *wilson(hits, n)))
+    return [
+        Table("success", "Restarts at the best speed", ("data", "width", "good", "n", "share", "low", "high"), rows)
+    ]
+
+
+def draw(results):
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6))
+    colours = dict(zip(DATA, (BLUE, RED, ORANGE, GREEN, PURPLE, "0.4"), strict=True))
+    for data in results.values("data"):
+        found = counts(results, data)
+        low, high = np.array([wilson(*c) for c in found.values()]).T
+        left.fill_between(list(found), low, high, color=colours[data], alpha=0.2)
+        left.plot(list(found), [h / n for h, n in found.values()], "o-", ms=3, color=colours[data], label=data)
+    left.set(xscale="log", ylim=(-0.02, 1.02), xlabel="width", ylabel="share at the best speed", title="95 % intervals")
+    left.legend(fontsize=7)
+    for data, d in DIMENSIONS.items():
+        if data in results.values("data"):
+            low, middle, high = half_width(counts(results, data))
+            right.plot([d, d], [low, min(high, 1e3)], color=colours[data])
+            right.plot(d, middle, "o", color=colours[data])
+    right.set(yscale="log", xlabel="dimension d", ylabel="width for half of the restarts", xticks=(2, 3, 4))
+    return figure
+
+
+experiment = Experiment(
+    title="Wide nets and the certified best direction, on circles and in more dimensions",
+    source="Section 5, conjecture 1",
+    measure=measure,
+    full=dict(data=DATA, width=(4, 8, 16, 32, 64, 128), seed=range(2)),
+    quick=dict(data=("circle6", "circle8", "cube3"), width=(4, 16, 64), seed=range(2)),
+    draw=draw,
+    tables=table,
+    claims=(
+        Claim(
+            "No run is faster than the certified speed.",
+            "ours",
+            never_above,
+            {"data": (*CIRCLES, "cube3")},
+        ),
+        Claim(
+            "In a wide net most restarts find the optimal escape direction.",
+            "E77 · Section 5, conjecture 1",
+            widest_finds,
+        ),
+        Claim(
+            "The share of restarts that find it grows with width.",
+            "E77 · Section 5, conjecture 1",
+            grows,
+        ),
+        Claim(
+            "More dimensions need more neurons: the width for half of the restarts grows with d.",
+            "E79 · Section 5, conjecture 1",
+            half_grows,
+        ),
+        Claim("Hardly a restart is dead.", "ours", slower_ends),
+    ),
+)
