@@ -7,8 +7,7 @@ ends within 1 % of the best speed. That is certified, except for d = 4, where it
 the shares are upper bounds.
 """
 
-from functools import cache
-from itertools import pairwise, product
+from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -18,40 +17,15 @@ from saddlescope.checks.settings import decided_by, if_clear
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE, RED
+from saddlescope.papers.escape._cubes import certified_speed, points_of
 from saddlescope.papers.escape._data import CIRCLES
 from saddlescope.statistics import wilson
 from saddlescope.tables import Table
-from saddlescope.theory.escape.certificates import EXACT, depth3_optimum
-from saddlescope.theory.escape.certificates.depth3 import depth3_fits
-from saddlescope.theory.escape.localized import circle
 from saddlescope.theory.escape.search import PROJECTED, descend, random_starts
 
 DIMENSIONS = {"circle8": 2, "cube3": 3, "cube4": 4}
 DATA = (*CIRCLES, "cube3", "cube4")
 RESTARTS, CLOSE = 100, 0.01
-
-
-def points_of(data):
-    """X and G of a data set by name."""
-    size = int(data.lstrip("circleub"))
-    return circle(size) if data.startswith("circle") else cube(size)
-
-
-def cube(d):
-    """The points ±e_k and the corners of a cube on the unit sphere; for d = 2 the octagon of Example 1."""
-    corners = np.array(list(product((1, -1), repeat=d))) / np.sqrt(d)
-    X = np.concatenate([np.eye(d), -np.eye(d), corners]).T
-    return X, np.append(np.ones(2 * d), np.full(2**d, -2 * d / 2**d))[None]
-
-
-@cache
-def certified_speed(data):
-    """s*(3); 0 where there are too many points and dimensions to certify it."""
-    X, G = points_of(data)
-    if not depth3_fits(X, G):
-        return 0.0
-    found = depth3_optimum(X, G)
-    return found.speed if found.kind == EXACT else 0.0
 
 
 def measure(data, width, seed):
