@@ -2,8 +2,8 @@
 
 Six layers on the small digits, with ReLU and, as a control, linear. s₂/s₁ of every layer is read every other epoch,
 from where the loss has left the origin to the end of the next plateau. Layers from the third on are judged, in the
-control all but the first and last. The linear net is nearer to a tie (singular values .64 and .56 of GXᵀ) and faster, so
-that it starts smaller and steps half as far. At the form of the ReLU net its s₂/s₁ is .53 when the loss leaves the
+control all but the first and last. The linear net is nearer to a tie (singular values .64 and .56 of GXᵀ) and faster:
+so it starts smaller and steps half as far. At the form of the ReLU net its s₂/s₁ is .53 when the loss leaves the
 origin. Batches of 32 make its outer layers grow for as long as it rests, so that balance is not asked of it.
 """
 
