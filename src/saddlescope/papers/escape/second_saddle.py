@@ -10,6 +10,9 @@ from the draw and is small beside the first (over 4 s₃, below .15 s₁). Predi
 - `relu`: the best speed that a search finds at depth L - 1 with inputs Zσ_1 and R, as if the path had its own neurons;
 - `gated`: the best speed of a linear path through the neurons on which the first path keeps the ReLU open, the largest
   singular value of R D Zσ_1ᵀ. D keeps the points on which the first path is active.
+
+A first form started from 1e-3, which leaves a third of the runs without a stretch to read; three runs of it gave
+measured over predicted of 0.99 (0.36 to 1.07) for `relu`. The criteria are those of that form.
 """
 
 import matplotlib.pyplot as plt
@@ -25,7 +28,7 @@ from saddlescope.papers.escape._training import SPECTRA, Form
 from saddlescope.theory.escape.search import TANGENT, descend, random_starts
 from saddlescope.training import every_epoch
 
-FORM = Form("small", depth=4, width=100, scale=1e-3, c=1.5, power=2, epochs=140)
+FORM = Form("small", depth=4, width=100, scale=2e-4, c=1.5, power=2, epochs=900)
 OUT, SMALL, FEWEST = 4, 0.15, 5  # s₂ over s₃; s₂ over s₁; instants of a fit
 STARTS, WIDTH, KEPT = 12, 16, 0.01  # of the search; singular values of Zσ_1 below this share are left out
 WITHIN = 1.5  # a factor: the direction of a run need not be the best one, and R moves while the path grows
@@ -56,7 +59,7 @@ def _growing(times, values, rest):
     if rest is None:
         return []
     good = (values[..., 1] > OUT * values[..., 2]) & (values[..., 1] < SMALL * values[..., 0])
-    return np.flatnonzero(good.all(axis=1) & (times >= rest.start) & (times <= rest.end + 10))
+    return np.flatnonzero(good.all(axis=1) & (times >= rest.start) & (times <= rest.end + 20))
 
 
 def _time(matrices, steps, c):
@@ -145,11 +148,11 @@ experiment = Experiment(
     title="The second escape, predicted from the residual of the plateau",
     source="Section 5, conjecture 4",
     setting=setting,
-    save_at=every_epoch(1, FORM.epochs),
+    save_at=every_epoch(4, FORM.epochs),
     observe=(SPECTRA, Parameters()),
     analyse=analyse,
     full=dict(seed=range(12)),
-    quick=dict(seed=range(6)),
+    quick=dict(seed=range(4)),
     draw=draw,
     claims=(
         Claim(
