@@ -2,9 +2,10 @@
 
 Four layers on the small digits. Beside each run stand nets whose layers from the second on are products of factors, of
 rank one or two: three from random starts with Adam, of which the best counts, and one from the plateau's own weights,
-cut to that rank, by the run's own rule. A level reached by such a net says what the best is *at most*. The unit is the
-first drop, from the origin to the plateau: a tenth of it counts as none. From weights of 1e-3, as in `rank_growth`, no
-run of three had a second plateau; from 2e-4 the first lasts about 700 epochs.
+cut to that rank, by the run's rule at a tenth of its rate (at its full rate the factors overshoot, and leave the
+plateau upwards). A level reached by such a net says what the best is *at most*. The unit is the first drop, from the
+origin to the plateau: a tenth of it counts as none. From weights of 1e-3, as in `rank_growth`, no run of three had a
+second plateau; from 2e-4 the first lasts hundreds of epochs.
 
 A net of rank one has outputs a·φ(x) with one vector a. The class of the k-th largest a has a probability of at most
 1/k where φ > 0, and of 1/(11 - k) where φ < 0. So its loss is at least ln(120)/5 = 0.96 for ten equal classes.
@@ -22,7 +23,7 @@ from saddlescope.figures import BLUE, GREEN, ORANGE
 from saddlescope.initials import given_weights
 from saddlescope.nets import LowRankMLP
 from saddlescope.observables import Parameters
-from saddlescope.optimisers import Adam
+from saddlescope.optimisers import Adam, NormScaledDescent
 from saddlescope.papers.escape._plateaus import rests
 from saddlescope.papers.escape._training import SPECTRA, Form
 from saddlescope.training import every_epoch
@@ -30,6 +31,7 @@ from saddlescope.training import every_epoch
 FORM = Form("small", depth=4, width=100, scale=2e-4, c=1.5, power=2, epochs=900)
 STARTS, EPOCHS, LAST = 3, 150, 5  # random starts of a fit; their epochs; epochs whose mean is the level
 NONE = 0.1  # of the first drop
+SLOWER = 10  # a step of both factors moves their product by about twice its size, 4, times as far
 RANKS = (1, 2)
 
 
@@ -63,7 +65,8 @@ def near(run, made, rest, rank):
         left, values, right = np.linalg.svd(run[f"param_W{j}"].values[rest.at], full_matrices=False)
         root = np.sqrt(values[:rank])
         weights |= {f"A{j}": left[:, :rank] * root, f"B{j}": root[:, None] * right[:rank]}
-    return made.replace(net=low_rank_net(rank), initial=given_weights(weights), epochs=EPOCHS)
+    slow = NormScaledDescent(made.optimiser.lr / SLOWER, made.optimiser.power)
+    return made.replace(net=low_rank_net(rank), optimiser=slow, initial=given_weights(weights), epochs=EPOCHS)
 
 
 def analyse(runs, settings):
