@@ -117,7 +117,7 @@ def draw(results):
     ax.plot(seeds, m.end, "x", color=GREEN, label="end of the run")
     ax.axhline(float(m.start[0]), color="0.5", lw=0.8, ls="--")
     ax.set(xlabel="run", ylabel="loss", xticks=seeds)
-    ax.legend(fontsize=6)
+    ax.legend(fontsize=6, loc="center left", bbox_to_anchor=(1, 0.5))
     return figure
 
 
