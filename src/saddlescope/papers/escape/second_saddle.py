@@ -152,7 +152,7 @@ experiment = Experiment(
     observe=(SPECTRA, Parameters()),
     analyse=analyse,
     full=dict(seed=range(12)),
-    quick=dict(seed=range(4)),
+    quick=dict(seed=range(5)),
     draw=draw,
     claims=(
         Claim(
