@@ -105,8 +105,15 @@ def draw(results):
     for ax, net in zip(axes[0], nets, strict=True):
         part = results.select(net=net).measured
         for layer, colour in enumerate((BLUE, ORANGE, GREEN)):
-            values = np.maximum(part.ratio.values[:, layer], 1e-6)
-            ax.loglog(part.scale.values, values, "o", ms=3, color=colour, label=f"layer {layer + 1}")
+            there = part.ratio.values[:, layer] > 0  # one output has one singular value
+            ax.loglog(
+                part.scale.values[there],
+                part.ratio.values[there, layer],
+                "o",
+                ms=3,
+                color=colour,
+                label=f"layer {layer + 1}",
+            )
         ax.axhline(ONE, color="0.5", ls="--", lw=0.8)
         ax.set(xlabel="deviation of initial weights", ylabel="$s_2/s_1$ at the escape", title=net)
     axes[0, 0].legend(fontsize=7)
