@@ -72,6 +72,29 @@ def rank_correlation(x, y) -> float:
     return float(np.corrcoef(rankdata(x), rankdata(y))[0, 1])
 
 
+def auc(scores, good) -> tuple[float, float]:
+    """The chance that a good run has a higher score than another run, and half its interval by DeLong (1988)."""
+    return _mean_placement(_placements(scores, good))
+
+
+def auc_difference(scores, others, good) -> tuple[float, float]:
+    """By how much one score ranks the same runs better than another, and half the interval."""
+    pairs = zip(_placements(scores, good), _placements(others, good), strict=True)
+    return _mean_placement([a - b for a, b in pairs])
+
+
+def _placements(scores, good):
+    """Of each good run, the share of the others that it exceeds; of each other, the share of good runs above it."""
+    scores, good = np.asarray(scores, float), np.asarray(good, bool)
+    above = np.sign(scores[good][:, None] - scores[~good]) / 2 + 0.5
+    return above.mean(axis=1), above.mean(axis=0)
+
+
+def _mean_placement(placements):
+    variance = sum(p.var(ddof=1) / len(p) if len(p) > 1 else np.nan for p in placements)
+    return float(np.mean(placements[0])), float(Z * np.sqrt(variance))
+
+
 def apart(a, b) -> bool:
     """Whether the intervals (mean, half) of two means do not overlap; no interval, no difference."""
     return bool(abs(a[0] - b[0]) > a[1] + b[1])

@@ -19,6 +19,7 @@ from saddlescope.nets.custom_unit import CustomUnit
 from saddlescope.nets.deep_units import DeepUnits
 from saddlescope.nets.heads import LinearHead, MergedHead, SoftmaxHead
 from saddlescope.nets.linear_transformer import LinearTransformer
+from saddlescope.nets.low_rank_mlp import LowRankMLP
 from saddlescope.nets.mlp import MLP
 from saddlescope.nets.net import Net, Params
 from saddlescope.nets.neuron import Neuron
@@ -40,6 +41,7 @@ __all__ = [
     "LeakyReLU",
     "LinearHead",
     "LinearTransformer",
+    "LowRankMLP",
     "MeanField",
     "MergedHead",
     "MuP",

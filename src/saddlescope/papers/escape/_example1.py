@@ -13,10 +13,13 @@ SHORT = 1e-3  # how far from a critical speed the paper's rule stops
 
 def runs_of(width, seed, restarts):
     """Ends of the paper's projected descent: lr .1, falling linearly to zero over 3,000 steps."""
-    X, G = circle(8)
+    return descend(starts_of(width, seed, restarts), *circle(8), PROJECTED, instants=INSTANTS)
+
+
+def starts_of(width, seed, restarts):
+    """Where these runs start."""
     widths = [2, *([width] * (DEPTH - 1)), 1]
-    starts = random_starts(np.random.default_rng([width, seed]), restarts, widths)
-    return descend(starts, X, G, PROJECTED, instants=INSTANTS)
+    return random_starts(np.random.default_rng([width, seed]), restarts, widths)
 
 
 def successes(speeds):

@@ -1,0 +1,111 @@
+"""Escape paper, Section 5: linear nets visit saddles of rank 0, 1, 2, …, each the best fit of its rank.
+
+Linear nets of three layers learn a teacher of rank three with singular values 3, 2 and 1, from small weights, with all
+samples at every step. On each plateau: the numerical rank of every layer, and the level beside that of the best linear
+map of that rank, Σ over i > k of σ_i²/N, with σ_i the singular values of the targets.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.checks import in_most_runs
+from saddlescope.claims import Claim
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLUE, ORANGE
+from saddlescope.nets import BiasFreeMLP, Identity
+from saddlescope.observables import WeightRanks
+from saddlescope.optimisers import GradientDescent
+from saddlescope.setting import Setting
+from saddlescope.tasks import LinearTeacher
+from saddlescope.training import every
+
+RANK, INPUTS, OUTPUTS, STEPS = 3, 6, 5, 6000
+STRENGTHS = (3.0, 2.0, 1.0)
+WITHIN = 0.02  # of the loss at the start: a plateau has a finite length
+
+
+def setting(seed):
+    rng = np.random.default_rng([seed, 3])
+    left, right = (np.linalg.qr(rng.standard_normal((n, RANK)))[0] for n in (OUTPUTS, INPUTS))
+    return Setting(
+        task=LinearTeacher(left @ np.diag(STRENGTHS) @ right.T, np.eye(INPUTS), samples=200),
+        net=BiasFreeMLP((20, 20), 1e-3, Identity()),
+        optimiser=GradientDescent(0.02),
+        steps=STEPS,
+        seed=seed,
+    )
+
+
+def best_levels(run):
+    """The loss of the best linear map of rank 0, 1, 2."""
+    data = run.setting.data()
+    values = np.linalg.svd(data.y, compute_uv=False) ** 2 / len(data.y)
+    return np.array([values[k:].sum() for k in range(RANK)])
+
+
+def plateaus(run):
+    """Those before the teacher is learned."""
+    start = run["loss"].values[0]
+    return [p for p in run.stages.plateaus if p.level > WITHIN * start]
+
+
+def ranks_on(run):
+    """The numerical rank of every layer on each plateau after the first."""
+    found = run["weight_rank"].values
+    return [tuple(found[np.argmin(np.abs(run.times - p.at))].tolist()) for p in plateaus(run)[1:]]
+
+
+def rank_by_rank(run):
+    return ranks_on(run) == [(k,) * 3 for k in range(1, RANK)]
+
+
+def at_levels(run):
+    levels, best = np.array([p.level for p in plateaus(run)]), best_levels(run)
+    return len(levels) == RANK and bool(np.all(np.abs(levels - best) <= WITHIN * best[0]))
+
+
+def say_ranks(results):
+    return "ranks by plateau: " + "; ".join(str(ranks_on(run)) for run in list(results.runs())[:3])
+
+
+def say_levels(results):
+    rows = []
+    for run in list(results.runs())[:3]:
+        found = " ".join(f"{p.level:.3f}" for p in plateaus(run))
+        rows.append(f"{found} (best {' '.join(f'{v:.3f}' for v in best_levels(run))})")
+    return f"levels of the first runs: {'; '.join(rows)}"
+
+
+def draw(results):
+    figure, ax = plt.subplots(figsize=(5.4, 3.4))
+    for k, run in enumerate(results.runs()):
+        ax.plot(run["loss"].values, color=BLUE, lw=0.8, label=None if k else "loss")
+        if k == 0:
+            for level in best_levels(run):
+                ax.axhline(level, color=ORANGE, ls="--", lw=0.8)
+    ax.set(xlabel="step", ylabel="loss", title="dashed: best fit of rank 0, 1, 2 (first seed)")
+    return figure
+
+
+experiment = Experiment(
+    title="Linear nets visit saddles of increasing rank",
+    source="Section 5, conjecture 4",
+    setting=setting,
+    save_at=every(10, STEPS),
+    observe=(WeightRanks(0.1),),
+    full=dict(seed=range(20)),
+    quick=dict(seed=range(5)),
+    draw=draw,
+    claims=(
+        Claim(
+            "On the k-th plateau after the origin every layer has rank k.",
+            "E89 · Section 5, conjecture 4",
+            in_most_runs(rank_by_rank, say_ranks),
+        ),
+        Claim(
+            "Each plateau has the loss of the best fit of its rank.",
+            "E89 · Section 5, conjecture 4",
+            in_most_runs(at_levels, say_levels),
+        ),
+    ),
+)
