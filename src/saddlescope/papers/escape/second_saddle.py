@@ -11,8 +11,8 @@ from the draw and is small beside the first (over 4 s₃, below .15 s₁). Predi
 - `gated`: the best speed of a linear path through the neurons on which the first path keeps the ReLU open, the largest
   singular value of R D Zσ_1ᵀ. D keeps the points on which the first path is active.
 
-A first form started from 1e-3, which leaves a third of the runs without a stretch to read; three runs of it gave
-measured over predicted of 0.99 (0.36 to 1.07) for `relu`. The criteria are those of that form.
+A first form started from 1e-3. One of its four runs could not be read, and three gave measured over predicted of 0.99
+(0.36 to 1.07) for `relu`. The criteria are those of that form.
 """
 
 import matplotlib.pyplot as plt
