@@ -122,4 +122,4 @@ class Page:
         return "\n\n".join(parts)
 
 
-PAGES = (Page("valleys", "V"), Page("simplicity", "S"))
+PAGES = (Page("valleys", "V"), Page("simplicity", "S"), Page("escape", "E"))
