@@ -242,3 +242,33 @@ def test_two_classes_under_cross_entropy_are_one_output():
 def test_bad_data_are_refused(X, G, depth, word):
     with pytest.raises(InvalidInput, match=word.replace("(", r"\(").replace(")", r"\)")):
         speed_bound(X, G, depth)
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4])
+@pytest.mark.parametrize("size", [1e-12, 1e-3, 1e200])
+def test_sizes_of_points_do_not_matter(depth, size):
+    """x_j r with G_j / r is the same question, and the size of all points is that of the speed."""
+    X, G = circle(8)
+    one = speed_bound(X, G, depth)
+    all_points = speed_bound(size * X, G, depth)
+    assert all_points.bound == pytest.approx(size * one.bound, rel=1e-9)
+    assert all_points.kind == one.kind
+    factors = size ** np.linspace(0, 0.5, 8)
+    each = speed_bound(X * factors, G / factors, depth)
+    assert each.bound == pytest.approx(one.bound, rel=1e-9)
+    assert -localized_loss(each.weights, X * factors, G / factors) == pytest.approx(each.speed, rel=1e-9)
+
+
+def test_points_without_weight_do_not_matter():
+    X, G = circle(8)
+    far = speed_bound(np.c_[X, [1e10, 0]], np.c_[G, 0], 3)
+    assert (far.speed, far.kind) == (pytest.approx(0.5), "exact")
+    nothing = speed_bound(np.array([[1.0, 0]]), np.array([[0, 1.0]]), 3)
+    assert (nothing.bound, nothing.kind, nothing.weights) == (0, "exact", None)
+
+
+def test_a_closed_set_depends_on_the_size_of_its_vector():
+    X, G = circle(8)
+    found = ClosedSet(X, 0.3)
+    assert found.contains(0.3 * G[0])
+    assert not found.contains(G[0])

@@ -321,3 +321,20 @@ def test_bad_input_is_one_sentence(X, G, sizes, words):
     with pytest.raises(InvalidInput, match=re.escape(words)) as found:
         escape_directions(X, G, **sizes)
     assert "\n" not in str(found.value)
+
+
+def test_points_without_weight_change_nothing():
+    """A far point with G = 0 neither kills the restarts nor certifies what is not the best."""
+    X, G = gaussian(0, 8, 30, 1)
+    G[:, 3] = 0
+    far = X.copy()
+    far[:, 3] *= 1e8
+    one, other = (escape_directions(x, G, depth=3, width=4, restarts=16) for x in (X, far))
+    assert other.best.speed == pytest.approx(one.best.speed, rel=1e-6)
+    assert other.status == one.status == "bounded"
+
+
+def test_where_nothing_was_found_the_bound_is_said():
+    found = escape_directions(*circle(6), depth=3, width=1, restarts=16)
+    assert found.status == "bounded"
+    assert "0.4641" in str(found)

@@ -15,7 +15,7 @@ from saddlescope.theory.escape.problem import as_data, check_sizes, problem_of
 
 NONE = "no first-order escape"
 CERTIFIED, BOUNDED = "certified", "bounded"
-CLOSED = 1e-8  # of ‖X‖_op ‖G‖_F: a gap that counts as none
+CLOSED = 1e-8  # of ‖X‖_op ‖G‖_F, for points of size one: a gap that counts as none
 STATIONARY = 1e-2  # a slower point with a larger residual is no direction, but an end that did not converge
 
 
@@ -60,7 +60,7 @@ class EscapeDirections:
     def __str__(self):
         head = f"Escape directions at depth {self.depth}, width {self.width}, {number_of(self.restarts, 'restart')}"
         if not self.directions:
-            return f"{head}: {NONE}."
+            return f"{head}: {NONE}." if self.status == CERTIFIED else f"{head}: nothing found.\n{self.said_of_bound}"
         names = ("speed", "share", "ranks", "neurons", "ReLU", "residual")
         lines = aligned([names, *map(_row, self.directions)])
         rest = 1 - self.shares.sum() - self.dead
@@ -116,10 +116,11 @@ def escape_directions(
     described = [describe(problem.weights(w), X, G, share) for w, share in zip(found.weights, shares, strict=True)]
     kept = tuple(d for k, d in enumerate(described) if k == 0 or d.residual <= STATIONARY)
     limit = speed_bound(X, G, depth)
-    kept = _with_certified(kept, limit, X, G, width, CLOSED * problem.scale)
+    gap = CLOSED * problem.scale
+    kept = _with_certified(kept, limit, X, G, width, gap)
     best = kept[0].speed if kept else 0.0
     dead = float(np.mean(found.ends <= DEAD))
-    status = CERTIFIED if best >= limit.bound - CLOSED * problem.scale else BOUNDED
+    status = CERTIFIED if best >= limit.bound - gap else BOUNDED
     return EscapeDirections(kept, depth, width, restarts, dead, limit.bound, limit.name, status)
 
 

@@ -12,14 +12,15 @@ EMPTY = 1e-12  # singular values of X below this share of the largest are none
 class Problem(NamedTuple):
     """X and G, scaled to norm one, with X in coordinates of the space that its points span.
 
-    Weights outside that space do nothing. All speeds are those of the scaled data times `scale`.
+    Weights outside that space do nothing, and neither do points at zero or with G = 0. A point times r > 0 with G / r is
+    the same, so that all points have the same size. All speeds are those of the scaled data times `scale`.
 
     **Arguments:**
 
     - `X`: (dimensions, points), with ‖X‖_op = 1.
     - `G`: (outputs, points), with ‖G‖_F = 1.
     - `basis`: (inputs, dimensions), orthonormal columns: the points are basis · X · their size.
-    - `scale`: ‖X‖_op ‖G‖_F of the data given.
+    - `scale`: ‖X‖_op ‖G‖_F of the data with points of size one.
     """
 
     X: np.ndarray
@@ -35,6 +36,12 @@ class Problem(NamedTuple):
 def problem_of(X, G) -> Problem:
     """Check X (inputs, points) and G (outputs, points), and reduce them."""
     X, G = as_data(X, G)
+    largest = np.abs(X).max(axis=0)
+    counts = (largest > 0) & G.any(axis=0)
+    require(counts.any(), "Every point lies at zero or has G = 0, so that nothing escapes; give other data.")
+    X, G, largest = X[:, counts] / largest[counts], G[:, counts], largest[counts]
+    sizes = np.linalg.norm(X, axis=0)
+    X, G = X / sizes, G * sizes * largest
     left, values, right = np.linalg.svd(X, full_matrices=False)
     kept = values > EMPTY * values[0]
     size = np.linalg.norm(G)

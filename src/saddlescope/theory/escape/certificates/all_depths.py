@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from saddlescope.theory.escape.certificates.arrangement import arrangement_of
-from saddlescope.theory.escape.certificates.certificate import CLOSED, Certificate, certify, data_of, norm_bound
+from saddlescope.theory.escape.certificates.certificate import CLOSED, Certificate, certify, in_unit_points, norm_bound
 from saddlescope.theory.escape.certificates.closed_set import ClosedSet
 from saddlescope.theory.escape.certificates.depth3 import depth3_optimum, set_weights
 from saddlescope.theory.escape.certificates.plain_bounds import every_depth_bound
@@ -26,9 +26,9 @@ ALIKE, SAME = 1e-4, 1e-8  # weights this near are one by symmetry; levels this n
 ONE_SIGN, CLOSED_SET = "weights of one sign", "closed set of weight vectors"
 
 
+@in_unit_points
 def all_depths_optimum(X, G) -> Certificate:
     """What is proved of s*(L) for every L ≥ 3. The weights are those of depth 3."""
-    X, G = data_of(X, G)
     scale, three = norm_bound(X, G), depth3_optimum(X, G)
     plain = every_depth_bound(X, G)
     if plain - three.bound <= CLOSED * scale:

@@ -16,7 +16,7 @@ from itertools import combinations
 import numpy as np
 
 from saddlescope.errors import require
-from saddlescope.theory.escape.certificates.certificate import Certificate, certify, data_of, norm_bound
+from saddlescope.theory.escape.certificates.certificate import Certificate, certify, in_unit_points, norm_bound
 from saddlescope.theory.escape.certificates.depth2 import depth2_optimum
 from saddlescope.theory.escape.certificates.depth3 import set_bounds
 from saddlescope.theory.escape.certificates.program import solve_program
@@ -25,11 +25,11 @@ TOLERANCE = 1e-10
 ROUNDS = 60
 
 
+@in_unit_points
 def width_optimum(X, G, width) -> Certificate:
     """s*(3) with `width` neurons in the first hidden layer. The cost grows as points^width: for
     widths up to three.
     """
-    X, G = data_of(X, G)
     require(len(X) == 2 and len(G) == 1, "The certificate by width needs two inputs and one output.")
     scale, two = norm_bound(X, G), depth2_optimum(X, G)
     neurons = [(cone, sign) for cone in _cones(X) for sign in (1, -1)]

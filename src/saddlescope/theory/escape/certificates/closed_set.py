@@ -58,7 +58,7 @@ class ClosedSet:
             return False
 
     def _closed(self, w):
-        key = tuple(np.round(w / np.abs(w).max(), 9) + 0.0)
+        key = tuple(np.round(w / (self.s or 1.0), 9) + 0.0)  # a multiple of w is another vector
         if key not in self.known:
             self.known[key] = self._meets(w) and all(self._side(sign * w) for sign in (1, -1))
         return self.known[key]

@@ -22,15 +22,15 @@ from every point.
 import numpy as np
 
 from saddlescope.theory.escape.certificates.arrangement import arrangement_of, fits, span_of
-from saddlescope.theory.escape.certificates.certificate import Certificate, certify, data_of, norm_bound
+from saddlescope.theory.escape.certificates.certificate import Certificate, certify, in_unit_points, norm_bound
 from saddlescope.theory.escape.certificates.plain_bounds import every_depth_bound
 
 ASCENT, STARTS = 50, 32  # steps; points to start from
 
 
+@in_unit_points
 def depth2_optimum(X, G) -> Certificate:
     """s*(2) with weights that attain it; "bounded" where the cones are too many to enumerate."""
-    X, G = data_of(X, G)
     basis, scale = span_of(X), norm_bound(X, G)
     if fits(basis.shape[1], X.shape[1]):
         u = _best_of(basis @ _candidates(arrangement_of(X), G).T, X, G)

@@ -27,7 +27,7 @@ import numpy as np
 
 from saddlescope.errors import require
 from saddlescope.theory.escape.certificates.arrangement import arrangement_of, fits, span_of, with_new
-from saddlescope.theory.escape.certificates.certificate import Certificate, certify, data_of, norm_bound
+from saddlescope.theory.escape.certificates.certificate import Certificate, certify, in_unit_points, norm_bound
 from saddlescope.theory.escape.certificates.program import solve_program
 from saddlescope.theory.escape.localized import localized_loss
 
@@ -46,13 +46,13 @@ def depth3_fits(X, G) -> bool:
     return len(G) == 1 and sets <= MOST_SETS and used.any() and fits(span_of(X[:, used]).shape[1], used.sum())
 
 
+@in_unit_points
 def depth3_optimum(X, G) -> Certificate:
     """s*(3) for one output, with weights that attain it.
 
     `dual[ε, A]` is (bound, λ): this λ proves the bound for nets that switch on the favourable
     points A.
     """
-    X, G = data_of(X, G)
     require(len(G) == 1, f"The certificate of depth 3 needs one output; G has {len(G)}. Use `speed_bound`.")
     require(depth3_fits(X, G), "The data have too many points or dimensions for depth 3. Use `speed_bound`.")
     scale, used = norm_bound(X, G), np.flatnonzero(G[0])

@@ -16,7 +16,7 @@ import numpy as np
 
 from saddlescope.errors import require
 from saddlescope.theory.escape.certificates.all_depths import ONE_SIGN, all_depths_optimum
-from saddlescope.theory.escape.certificates.certificate import Certificate, certify, data_of, norm_bound
+from saddlescope.theory.escape.certificates.certificate import Certificate, certify, in_unit_points, norm_bound
 from saddlescope.theory.escape.certificates.depth2 import depth2_optimum
 from saddlescope.theory.escape.certificates.depth3 import depth3_fits, depth3_optimum
 from saddlescope.theory.escape.certificates.output_directions import best_direction, reduced_outputs
@@ -26,11 +26,10 @@ MOST_DEEP = 10  # points for which a closed set is searched
 DIRECTIONS = "output directions"
 
 
+@in_unit_points
 def speed_bound(X, G, depth) -> Certificate:
     """A bound on s*(depth), "exact" where weights attain it, else "bounded"."""
-    X, G = data_of(X, G)
     require(int(depth) == depth and depth >= 2, f"The depth must be an integer of at least 2; got {depth!r}.")
-    require(X.any() and G.any(), "X and G must not be all zero: there is then no direction to escape.")
     back, inner = reduced_outputs(G)
     found = depth2_optimum(X, inner)
     if depth > 2:
