@@ -23,7 +23,7 @@ from saddlescope.theory.escape.localized import circle, gradient_at_zero, layers
 from saddlescope.training import every
 
 GROWTH, SAVED, BEYOND = 0.05, 400, 3.0  # BEYOND: the norm at the escape over the least possible one, about
-FOUND = {3: 600, 4: 1500, 5: 6000}  # steps
+FOUND = {3: 600, 4: 1500, 5: 6000}  # steps of that growth until the direction is found
 POINTS = {"circle": 8, "digits": 300}
 
 
@@ -58,14 +58,14 @@ def data_of(name) -> Data:
     return Data(X, Y, G, float(level), speed_bound(X, G, 2).speed)
 
 
-def run_setting(name, depth, width, start, seed, constant=False, batch=None) -> Setting:
+def run_setting(name, depth, width, start, seed, constant=False, batch=None, growth=GROWTH) -> Setting:
     data = data_of(name)
     least = norm_at_outputs(data.level, np.linalg.norm(data.X), depth)
     rate = growth_rate(data.speed, depth)
     net = BiasFreeMLP((width,) * (depth - 1), 1.0)
     size = np.sqrt(net.parameter_count(len(data.X), len(data.Y)))
-    lr = GROWTH / rate / ((BEYOND * least) ** (depth - 2) if constant else 1)
-    steps = budget(depth, start, constant)
+    lr = growth / rate / ((BEYOND * least) ** (depth - 2) if constant else 1)
+    steps = budget(depth, start, constant, growth)
     length = {"steps": steps} if batch is None else {"batch": batch, "epochs": -(-steps // (POINTS[name] // batch))}
     task = ImageClasses("small", POINTS[name]) if name == "digits" else ArrayTask(data.X.T, data.Y.T)
     return Setting(
@@ -79,15 +79,15 @@ def run_setting(name, depth, width, start, seed, constant=False, batch=None) -> 
     )
 
 
-def budget(depth, start, constant) -> int:
+def budget(depth, start, constant, growth=GROWTH) -> int:
     """Steps: about twice what a draw needs, most of it to find its direction, which takes longer at more depth."""
     if constant:
-        return int(12 * (BEYOND / start) ** (depth - 2) / ((depth - 2) * GROWTH))
-    return int(FOUND[depth] + np.log(1 / start) / GROWTH)
+        return int(12 * (BEYOND / start) ** (depth - 2) / ((depth - 2) * growth))
+    return int((GROWTH * FOUND[depth] + np.log(1 / start)) / growth)
 
 
-def saved_steps(depth, start, constant):
-    steps = budget(depth, start, constant)
+def saved_steps(depth, start, constant, growth=GROWTH):
+    steps = budget(depth, start, constant, growth)
     return every(max(1, steps // SAVED), steps)
 
 

@@ -155,7 +155,7 @@ experiment = Experiment(
     analyse=analyse,
     observe=(Parameters(),),
     save_at=save_at,
-    full=dict(form=tuple(FORMS), start=(1.0, 0.3, 0.1, 0.03), seed=range(8)),
+    full=dict(form=tuple(FORMS), start=(1.0, 0.3, 0.1, 0.03), seed=range(5)),
     quick=dict(form=("circle-3", "circle-3-constant", "digits-3", "digits-3-batches"), start=(1.0, 0.1), seed=range(4)),
     draw=draw,
     claims=(
