@@ -173,12 +173,15 @@ def draw(results):
         part = left(results, name)
         for depth in part.values("depth"):
             m = part.select(depth=depth).measured
-            top.semilogx(m.start, m.speed_share, "o", mfc="none", ms=4, label=f"depth {depth}")
-            ratios = np.median(m.ratio_at_escape.values[:, :depth], axis=0)
-            bottom.plot(range(1, depth + 1), ratios, "o-", ms=4)
+            top.semilogx(m.start, m.speed_share, "o", mfc="none", ms=4, color=f"C{depth - 3}", label=f"depth {depth}")
+            small = m.start.values == m.start.values.min()
+            for when, line in (("ratio_at_start", "o:"), ("ratio_at_escape", "o-")):
+                ratios = np.median(m[when].values[small, :depth], axis=0)
+                bottom.plot(range(1, depth + 1), ratios, line, ms=4, color=f"C{depth - 3}")
         top.axhline(OPTIMAL, color=BLACK, lw=0.6)
         top.set(xlabel="initial norm (start)", ylabel="speed at escape / best", title=name)
-        bottom.set(xlabel="layer", ylabel="$\\sum_{i\\geq 2} s_i^2/\\sum s_i^2$ at escape", yscale="log")
+        bottom.set(xlabel="layer", ylabel="$\\sum_{i\\geq 2} s_i^2/\\sum s_i^2$", ylim=(-0.03, 1), xticks=range(1, 6))
+        bottom.set_title("dotted: step 0; solid: escape")
     axes[0, 0].legend(fontsize=7)
     return figure
 
