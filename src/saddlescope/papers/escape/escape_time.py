@@ -165,7 +165,7 @@ experiment = Experiment(
             "The prediction is better from a smaller start.",
             "E38 · Section 2.2",
             improves,
-            note="With the clock ‖θ‖^(2−L) steps of 5 % decide the gap, at every start. At a constant rate the gap shrinks.",
+            note="With the clock ‖θ‖^(2−L) steps of 5 % decide the gap, at every start.",
         ),
         Claim("Draws leave in the predicted order.", "ours", ordered),
     ),
