@@ -137,9 +137,9 @@ def ordered(results):
 
 def draw(results):
     figure, ax = plt.subplots(figsize=(5.2, 4))
-    for form in results.values("form"):
+    for k, form in enumerate(results.values("form")):
         m = results.select(form=form).measured
-        ax.loglog(m.predicted_step, m.escape_step, "o", mfc="none", ms=4, label=form)
+        ax.loglog(m.predicted_step, m.escape_step, "os"[k // 6], mfc="none", ms=4, label=form)  # six colours
     said = results.measured.predicted_step.values
     reach = said[said > 0]
     ax.plot([reach.min(), reach.max()], [reach.min(), reach.max()], color=BLACK, lw=0.8)

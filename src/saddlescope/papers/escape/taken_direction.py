@@ -201,7 +201,7 @@ experiment = Experiment(
             "On Example 1 descent leaves along the optimal direction.",
             "E77 · Section 5 (1)",
             optimal("circle"),
-            note="Most draws leave at about 0.80 of it: 0.83 is the best rank-one speed, and steps across kinks cost 3 %.",
+            note="Most draws leave at about 0.80 of it: 0.83 is the best rank-one speed; steps across kinks cost 3 %.",
         ),
         Claim(
             "On digits descent leaves along the optimal direction.",
