@@ -4,8 +4,8 @@
 
 All do the same: depth 6, batch 32, cross-entropy, learning rate c/‖θ‖⁴, float32, one thread. They take turns on this
 machine, whose speed drifts; the median over turns of the CPU time per step is reported, and the median of the ratios.
-`products` are the matrix products of a step, one call per step. PyTorch (`pip install torch==2.13.0`) runs eagerly, as a
-researcher would write it; without it that column is left out. Compilation is left out.
+`products` are the matrix products of a step, one call per step. PyTorch (`pip install torch==2.13.0`) runs eagerly, as
+a researcher would write it; without it that column is left out. Compilation is left out.
 """
 
 import argparse

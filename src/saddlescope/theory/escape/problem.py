@@ -12,8 +12,8 @@ EMPTY = 1e-12  # singular values of X below this share of the largest are none
 class Problem(NamedTuple):
     """X and G, scaled to norm one, with X in coordinates of the space that its points span.
 
-    Weights outside that space do nothing, and neither do points at zero or with G = 0. A point times r > 0 with G / r is
-    the same, so that all points have the same size. All speeds are those of the scaled data times `scale`.
+    Weights outside that space do nothing, and neither do points at zero or with G = 0. A point times r > 0 with G / r
+    is the same, so that all points have the same size. All speeds are those of the scaled data times `scale`.
 
     **Arguments:**
 
