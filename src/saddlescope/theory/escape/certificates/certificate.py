@@ -77,8 +77,8 @@ def in_unit_points(optimum):
     """An optimum of checked data, with every point and G of size one.
 
     A net without biases answers to a point times r > 0 by r times its answer. So x_j / r with G_j r is the same
-    question, and the size of G is that of the speed. A point at zero, or without weight, says nothing: its size does not
-    count.
+    question, and the size of G is that of the speed. A point at zero, or without weight, says nothing: its size does
+    not count.
     """
 
     @wraps(optimum)
