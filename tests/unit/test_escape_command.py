@@ -261,3 +261,10 @@ def test_weights_that_do_not_fit_are_refused(bad):
 
 def test_the_origin_never_leaves():
     assert np.isinf(blow_up_time([0 * w for w in NET], X, G))
+
+
+def test_a_column_whose_name_begins_with_g_is_an_input(saddlescope, tmp_path):
+    (tmp_path / "people.csv").write_text("Gender,height,y\n1,2,0\n0,1,1\n1,3,1\n0,2.5,0\n")
+    status, out, _ = saddlescope("escape", "people.csv", *FEW)
+    assert status == 0
+    assert "G as given" not in out

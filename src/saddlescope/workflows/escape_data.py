@@ -1,6 +1,7 @@
 """The user's data for `saddlescope escape`: X and y, or X and G, from .npz, .npy and .csv files."""
 
 import csv
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,7 +72,7 @@ def _from_csv(path):
     require(len(lengths) == 1, f"The rows of {path.name} have different lengths: {sorted(lengths)}.")
     _require_table((len(rows), lengths.pop()), path)
     columns = [np.array(column) for column in zip(*rows, strict=True)]
-    slopes = [k for k, name in enumerate(names) if name.strip()[:1] == "G"]
+    slopes = [k for k, name in enumerate(names) if re.fullmatch(r"G[\d_]*", name.strip())]
     if slopes:
         rest = [k for k in range(len(columns)) if k not in slopes]
         return {"X": _numbers(columns, rest, path), "G": _numbers(columns, slopes, path)}
