@@ -1,7 +1,6 @@
 """A curve cut into falls at the peaks of its rate, and plateaus at the valleys between."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 
@@ -87,12 +86,11 @@ class Cuts:
         """Falls whose rate stands out by `LISTED` or more, but by less than was asked for."""
         listed = peaks_of(self.log_rate, np.log(LISTED)) if self.depth > np.log(LISTED) else []
         peaks = sorted({*listed, *self.peaks})
-        edges = [0, *peaks, len(self.log_rate) - 1]
-        valleys = [self.valleys_of.lowest(a, b) for a, b in pairwise(edges)]
-        level, found = self.level(self.curve), []
+        valleys, level, found = self.valleys_of.between(peaks), self.level(self.curve), []
+        drops = set(self.peaks)
         for i, p in enumerate(peaks):
             a, b = valleys[i : i + 2]
-            inner = 0 < p < len(self.log_rate) - 1 and p not in self.peaks
+            inner = 0 < p < len(self.log_rate) - 1 and p not in drops
             if inner and self.curve[a] - self.curve[b] > min_fall * level[a]:
                 drop = self.drop(p, [a, b], [float(self.curve[a]), float(self.curve[b])], time)
                 found.append(replace(drop, kind="shoulder"))

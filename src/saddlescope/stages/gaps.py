@@ -111,11 +111,13 @@ class _LinesByLength(dict):
 
 def _apart(weaker, drops: Known) -> list[Gap]:
     """Those, the narrowest first, that touch no drop and no other."""
-    kept = Known()
-    for gap in weaker:
-        reach = np.array([gap.first - gap.flank]), np.array([gap.last + gap.flank])
-        if not drops.touches(*reach)[0] and not kept.touches(*reach)[0]:
-            kept.add(gap)
+    kept, first, last = (
+        Known(),
+        *np.array([(g.first - g.flank, g.last + g.flank) for g in weaker], int).reshape(-1, 2).T,
+    )
+    for i in np.flatnonzero(~drops.touches(first, last)):
+        if not kept.touches(first[i], last[i]):
+            kept.add(weaker[i])
     return kept.gaps
 
 

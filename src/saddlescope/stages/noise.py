@@ -18,6 +18,7 @@ NEAR = 7  # blocks of noise that are taken together
 CLEAN = 1e-6  # of the level: noise below it is none
 NARROWEST, WIDER = 2.0, 1.5  # widths of smoothing, in points: the first, and the factor to the next
 PLACES = 2048  # along a curve, at most, at which noise is known
+GAUSSIAN = 3.545  # points that a Gaussian of width one counts as
 RESOLUTION = 1e-12  # of the curve's whole range: what is smaller is not seen
 
 
@@ -121,8 +122,8 @@ class Noise:
         self.table = np.array(table)
 
     def of_means(self, length, at):
-        """s, as seen by means over so many points, around these places. A Gaussian counts as 3.545 of its widths."""
-        row = self.table[int(np.argmin(np.abs(np.array(self.widths) - length / 3.545)))]
+        """s, as seen by means over so many points, around these places."""
+        row = self.table[int(np.argmin(np.abs(np.array(self.widths) - length / GAUSSIAN)))]
         return row[np.clip(np.asarray(at) * len(row) // self.points, 0, len(row) - 1)]
 
     def reversed(self) -> "Noise":

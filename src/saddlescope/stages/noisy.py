@@ -86,7 +86,7 @@ def _with_flatness(plateau, falls, clock):
     """The slope of a plateau over the rates of the falls beside it; without any, how far it moves."""
     near = [d.rate for d in falls if d.rate > 0]
     if near:
-        flatness = max(-plateau.slope[0], 0.0) / float(np.exp(np.mean(np.log(near))))
+        flatness = max(0.0, -plateau.slope[0]) / float(np.exp(np.mean(np.log(near))))
     else:
         flatness = abs(plateau.slope[0]) * float(clock[-1] - clock[0]) / max(abs(plateau.level), 1e-300)
     return replace(plateau, flatness=flatness)

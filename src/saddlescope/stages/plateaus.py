@@ -8,11 +8,10 @@ import numpy as np
 from saddlescope.stages.gaps import least_deviations
 from saddlescope.stages.level import Level
 from saddlescope.stages.lines import line_through
-from saddlescope.stages.noise import blurred
+from saddlescope.stages.noise import GAUSSIAN, blurred
 from saddlescope.stages.value import Plateau, Trend
 
 BAND = 0.1  # of the level: how far the smoothed loss may move on a plateau
-GAUSSIAN = 3.545  # points that a Gaussian of width one counts as
 LIKELY = 1.96  # deviations: an interval of 95 %
 OFTEN = 1.28  # deviations: so far above a threshold, nine of ten are seen
 
@@ -129,6 +128,5 @@ def _slope(time, part, deviation):
     """The slope of a line through the points, and half of its interval."""
     if len(part) < 3:
         return 0.0, 0.0
-    x = time - time.mean()
-    size = float(np.sum(x * x))
-    return float(np.sum(x * part)) / size, float(LIKELY * deviation / np.sqrt(size))
+    line = line_through(part, time)
+    return float(line.slope), float(LIKELY * deviation / np.sqrt(line.moment))

@@ -32,7 +32,7 @@ def unrounded(loss, step):
     Over a larger change the two values stay where they are. Beyond the last middle the curve goes on as it did, by half
     a run.
     """
-    first = np.concatenate([[0], np.flatnonzero(np.diff(loss)) + 1])
+    first = _starts_of_runs(loss)
     if len(first) < 2:
         return loss
     last = np.concatenate([first[1:] - 1, [len(loss) - 1]])
@@ -45,12 +45,17 @@ def unrounded(loss, step):
     return np.interp(np.arange(len(loss)), places[order], values[order])
 
 
+def _starts_of_runs(loss):
+    """Where each run of equal values begins."""
+    return np.concatenate([[0], np.flatnonzero(loss[1:] != loss[:-1]) + 1])
+
+
 def logged_once(loss):
     """The places of the points that are left if a log repeats each value; all places, if it does not.
 
     It does if it has many runs of equal values, nearly all of them as long as the median one, or a multiple of it.
     """
-    first = np.concatenate([[0], np.flatnonzero(loss[1:] != loss[:-1]) + 1])
+    first = _starts_of_runs(loss)
     lengths = np.diff([*first, len(loss)])
     usual = int(np.median(lengths))
     if len(first) < RUNS or usual < 2 or np.mean(lengths % usual == 0) < 0.9:

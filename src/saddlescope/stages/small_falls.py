@@ -7,7 +7,6 @@ making another one larger. A heap holds the falls, and only those beside a peak 
 
 import heapq
 from bisect import bisect_left
-from itertools import pairwise
 
 import numpy as np
 
@@ -34,17 +33,14 @@ def without_small_falls(cuts, least, noise) -> list[int]:
 class _Falls:
     def __init__(self, cuts, least, noise):
         self.cuts, self.least, self.noise = cuts, least, noise
-        self.peaks, self.valleys = list(cuts.peaks), cuts.valleys()
-        self.inner = [cuts.valleys_of.lowest(*ends) for ends in self._edges()]
+        self.peaks = list(cuts.peaks)
+        self.inner = cuts.valleys_of.between(self.peaks)  # also where an end has no plateau
+        self.valleys = cuts.valleys_of.around(self.peaks, self.inner)
         self.small: set[int] = set()  # steps that are seen, and do not count
         self.size = {p: self._size_of(i) for i, p in enumerate(self.peaks)}
         self.heap = [(size, p) for p, size in self.size.items()]
         heapq.heapify(self.heap)
         self.clear = 0  # no pair before this one has to be joined
-
-    def _edges(self):
-        ends = [0, *self.peaks, len(self.cuts.log_rate) - 1]
-        return pairwise(ends)
 
     def counted(self):
         return [p for p in self.peaks if p not in self.small]

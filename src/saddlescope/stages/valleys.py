@@ -54,10 +54,13 @@ class Valleys:
         first, end = np.searchsorted(places, (a, b + 1))
         return int(places[first + (end - first) // 2]) if end > first else None
 
-    def around(self, peaks) -> list[int | None]:
+    def between(self, peaks) -> list[int]:
+        """Where the rate is smallest before, between and after the peaks, plateau or not."""
+        return [self.lowest(a, b) for a, b in pairwise([0, *peaks, len(self.log_rate) - 1])]
+
+    def around(self, peaks, between=None) -> list[int | None]:
         """One valley before, between and after the peaks."""
-        ends = [0, *peaks, len(self.log_rate) - 1]
-        found: list[int | None] = [self.lowest(a, b) for a, b in pairwise(ends)]
+        found: list[int | None] = list(self.between(peaks) if between is None else between)
         if peaks:
             found[0], found[-1] = self.at_start(found[0], peaks[0]), self.at_end(found[-1], peaks[-1])
         return found
