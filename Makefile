@@ -14,6 +14,7 @@ BIN := .venv/bin
 demo: .venv/installed
 	$(BIN)/saddlescope run simplicity.fig1b --quick --out demo --quiet
 	$(BIN)/saddlescope run valleys.fig1 --quick --out demo --quiet
+	$(BIN)/saddlescope run escape.example1 --quick --out demo --quiet
 	@echo "Open demo/index.html"
 
 test: .venv/installed
