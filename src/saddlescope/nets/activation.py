@@ -91,6 +91,39 @@ class Sigmoid(Activation):
 
 
 @final
+class Erf(Activation):
+    """The error function, σ(z) = erf z: odd and bounded, with kernels in closed form."""
+
+    def __call__(self, z):
+        return jax.scipy.special.erf(z)
+
+
+@final
+class RoundedLeakyReLU(Activation):
+    """A leaky rectifier without a kink: σ(z) = (1 + α)/2 z + (1 − α)/2 (√(z² + s²) − s).
+
+    It tends to `LeakyReLU(α)` as s → 0. Gradient flow on it has no kinks to slide along.
+
+    **Arguments:**
+
+    - `width`: s, the width of the rounding; positive.
+    - `slope`: α, the slope for negative z, between 0 and 1. The default is 0.1.
+    """
+
+    width: float = eqx.field(default=0.1, converter=as_float)
+    slope: float = eqx.field(default=0.1, converter=as_float)
+
+    def __check_init__(self):
+        require(self.width > 0, f"`width` must be positive; got {self.width:g}. Use LeakyReLU for width 0.")
+        require(0 < self.slope < 1, f"`slope` must lie between 0 and 1; got {self.slope:g}.")
+
+    def __call__(self, z):
+        # By the conjugate: √(z² + s²) − s loses its digits at small z.
+        bend = z**2 / (jnp.sqrt(z**2 + self.width**2) + self.width)
+        return (1 + self.slope) / 2 * z + (1 - self.slope) / 2 * bend
+
+
+@final
 class Square(Activation):
     """The square, σ(z) = z²: it makes quadratic units, which leave a saddle more slowly than linear
     ones."""

@@ -1,0 +1,87 @@
+"""A block of the limit as a kernel machine: what its weights have become is a sum over the past.
+
+The weights of a block obey ∂_t w(c) = −ξ Σ_q π_q φ(L_c·u_q) g_q. After some steps of any Runge-Kutta method they are
+
+    w(c) = w⁰(c) − Σ_m φ(L_c·u_m) γ_m,
+
+a sum over *atoms* (u_m, γ_m): an input of the block at some stage, and the step's weight times ξ π g. The average over
+all neurons c of w(c) φ(L_c·v) is then a sum of kernels k(u_m, v) in closed form: no neuron is ever drawn.
+"""
+
+import numpy as np
+from numba import njit
+
+from saddlescope.theory.meanfield.pairs import pair
+
+
+@njit(cache=True, error_model="numpy")
+def sum_of_atoms(kind, alpha, unit, size, gamma, unit_v, size_v):
+    """Σ_m γ_m k(u_m, v_p) and its derivative by v_p, for every p.
+
+    **Arguments:**
+
+    - `kind`, `alpha`: the activation, as in `pairs`.
+    - `unit`, `size`: û and |u|, atom × coordinate and atom; `gamma`: atom × output.
+    - `unit_v`, `size_v`: v̂ and |v|, point × coordinate and point.
+    """
+    (atoms, inputs), outputs, points = unit.shape, gamma.shape[1], len(size_v)
+    value = np.zeros((points, outputs))
+    slope = np.zeros((points, outputs, inputs))
+    along_v = np.zeros((points, outputs))
+    for m in range(atoms):
+        for p in range(points):
+            apart, together = 0.0, 0.0
+            for j in range(inputs):
+                apart += (unit[m, j] - unit_v[p, j]) ** 2
+                together += (unit[m, j] + unit_v[p, j]) ** 2
+            k, by_u, by_v = pair(kind, alpha, size[m], size_v[p], apart, together)
+            for o in range(outputs):
+                value[p, o] += gamma[m, o] * k
+                along_v[p, o] += gamma[m, o] * by_v
+                for j in range(inputs):
+                    slope[p, o, j] += gamma[m, o] * by_u * unit[m, j]
+    for p in range(points):
+        for o in range(outputs):
+            for j in range(inputs):
+                slope[p, o, j] += along_v[p, o] * unit_v[p, j]
+    return value, slope
+
+
+class Atoms:
+    """The past of one block: atoms in arrays that double when they are full.
+
+    **Arguments:**
+
+    - `inputs`: the coordinates of u, the bias's among them.
+    - `outputs`: the outputs of the block.
+    """
+
+    def __init__(self, inputs: int, outputs: int):
+        self.count = 0
+        self._unit, self._size = np.empty((256, inputs)), np.empty(256)
+        self._gamma = np.empty((256, outputs))
+
+    def add(self, unit, size, gamma):
+        """Append atoms: one row each."""
+        end = self.count + len(size)
+        while end > len(self._size):
+            self._unit, self._gamma = (np.concatenate([a, np.empty_like(a)]) for a in (self._unit, self._gamma))
+            self._size = np.concatenate([self._size, np.empty_like(self._size)])
+        self._unit[self.count : end], self._size[self.count : end] = unit, size
+        self._gamma[self.count : end] = gamma
+        self.count = end
+
+    @property
+    def unit(self) -> np.ndarray:
+        """û of every atom."""
+        return self._unit[: self.count]
+
+    @property
+    def size(self) -> np.ndarray:
+        """|u| of every atom."""
+        return self._size[: self.count]
+
+    @property
+    def gamma(self) -> np.ndarray:
+        """γ of every atom."""
+        return self._gamma[: self.count]

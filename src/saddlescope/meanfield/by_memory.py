@@ -1,0 +1,86 @@
+"""The flow of the limit by the memory form."""
+
+from functools import reduce
+
+import numpy as np
+
+from saddlescope.errors import require
+from saddlescope.meanfield.flow import Flow, labelled
+from saddlescope.meanfield.laws.features import with_one
+from saddlescope.meanfield.limit import Limit
+from saddlescope.meanfield.memory import MemorySolver, Saved
+from saddlescope.theory.meanfield.kernel import closed_form
+
+COARSER = 100.0  # the second run that estimates the error has a tolerance this much larger
+
+
+def flow_by_memory(limit: Limit, times: np.ndarray, rtol: float, floor: float) -> Flow:
+    """Exact in width; the error is that of the steps, estimated by a second run with larger ones.
+
+    **Arguments:**
+
+    - `limit`: what to solve; its mixing law is Gaussian, its activation ReLU, leaky ReLU or erf.
+    - `times`: when to save.
+    - `rtol`, `floor`: tolerance and shortest length of a step.
+    """
+    code, gaussian = closed_form(limit.activation), limit.mixing.deviations(limit.rank) is not None
+    require(
+        (code is not None and gaussian) or limit.depth == 0,
+        "The memory form needs GaussianMixing and ReLU, leaky ReLU or erf: use solver='quadrature' or 'particles'.",
+    )
+    solver, saves = _march(limit, code or (0, 0.0), times, rtol, floor)
+    _, rough = _march(limit, code or (0, 0.0), times, COARSER * rtol, floor)
+    gaps = [np.abs(a.stage.channels[-1] - b.stage.channels[-1]).max() for a, b in zip(saves, rough, strict=True)]
+    span = times[-1] - times[0]
+    attributes = {
+        "solver": "memory",
+        "error": float(max(gaps)),
+        "steps": solver.steps,
+        "on_floor": float(solver.on_floor / span),
+        "note": stationary_note(saves[0], limit),
+    }
+    records = [_record(limit, s) for s in saves]
+    data = labelled(limit.measure, times, records, attributes)
+    return Flow(data, _weights(limit, solver, saves), f"limit, rank {limit.rank}, {limit.depth + 1} blocks")
+
+
+def _march(limit, code, times, rtol, floor):
+    solver = MemorySolver(limit.problem, *code, rtol, floor)
+    saves, h = [solver.saved()], min(0.01, times[1])
+    for time in times[1:]:
+        h = solver.advance(time, h)
+        saves.append(solver.saved())
+    return solver, saves
+
+
+def _record(limit, saved: Saved):
+    stage = saved.stage
+    slopes = reduce(lambda a, b: np.einsum("poi,pij->poj", a, b), reversed(stage.slopes)) if stage.slopes else None
+    return limit.problem.loss(stage.channels[-1]), stage.channels, stage.signals, slopes, saved.gamma
+
+
+def _weights(limit, solver, saves):
+    """w(t) − w(0) of neurons with given frozen weights: a sum over atoms up to each time."""
+    x = with_one(limit.measure.x)
+
+    def weights_at(block, frozen):
+        if block == 0:
+            features = np.asarray(limit.activation(frozen @ x.T))
+            return np.stack([-features @ s.gamma for s in saves])
+        atoms, deviations = solver.atoms[block - 1], limit.mixing.deviations(limit.rank)
+        scaled = frozen / np.where(deviations > 0, deviations, np.inf)
+        ends, total, found = [s.counts[block - 1] for s in saves], 0.0, []
+        for start, end in zip([ends[0], *ends], ends, strict=False):
+            inputs = atoms.unit[start:end] * atoms.size[start:end, None]
+            total = total - np.asarray(limit.activation(scaled @ inputs.T)) @ atoms.gamma[start:end]
+            found.append(total)
+        return np.stack(found)
+
+    return weights_at
+
+
+def stationary_note(start: Saved, limit: Limit) -> str:
+    """A sentence where nothing moves at the start."""
+    from saddlescope.meanfield.stationary import SENTENCE, is_stationary
+
+    return SENTENCE if is_stationary(limit) else ""

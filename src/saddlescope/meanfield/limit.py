@@ -1,0 +1,197 @@
+"""The limit of infinite width of a low-rank random-feature net: what it is made of, and its flow."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from saddlescope.errors import require, require_kind
+from saddlescope.meanfield.laws import FeatureLaw, GaussianFeatures, GaussianMixing, MixingLaw, StartLaw
+from saddlescope.meanfield.measure import Measure, as_measure
+from saddlescope.meanfield.problem import Block, Problem
+from saddlescope.meanfield.residuals import Residual, Squared
+from saddlescope.nets.activation import Activation, Identity, LeakyReLU, ReLU
+from saddlescope.numerics import reproducible
+from saddlescope.serialization.part import as_int
+from saddlescope.tasks.task import Task
+
+KINKED = (ReLU, LeakyReLU)
+
+
+def constant(t):
+    """ξ = 1."""
+    return 1.0
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The mean-field limit of a net of `depth` bottlenecks of one rank, on a finite data measure.
+
+    Reference: meanfield paper, Section 2, with the equations of `nodes.py`.
+
+    **Arguments:**
+
+    - `measure`: the data, points with weights.
+    - `rank`: channels per bottleneck; `depth`: the number of bottlenecks (0: random features alone).
+    - `activation`: φ of every block.
+    - `features`, `mixing`: the laws of frozen weights of the first block and of those above.
+    - `starts`: the laws of trained weights at the start, one per block.
+    - `residual`: the loss of one residual.
+    - `schedules`: ξ_i(t), one per block.
+    """
+
+    measure: Measure
+    rank: int
+    depth: int
+    activation: Activation
+    features: FeatureLaw
+    mixing: MixingLaw
+    starts: tuple[StartLaw, ...]
+    residual: Residual
+    schedules: tuple[Callable, ...]
+
+    # ---- What it is made of ----
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """The outputs of every block: the rank, and at last the task's outputs."""
+        return (self.rank,) * self.depth + (self.measure.outputs,)
+
+    @property
+    def kinked(self) -> bool:
+        """Whether the activation has a kink, along which a flow may slide."""
+        return isinstance(self.activation, KINKED)
+
+    @reproducible()
+    def first_kernel(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """K(x, z) of the first layer."""
+        return self.features.kernel(self.activation, x, z)
+
+    @reproducible()
+    def first_channels(self, x: np.ndarray) -> np.ndarray:
+        """f¹(0, x), point × channel."""
+        start, channels = self.starts[0], self.widths[0]
+        smooth = np.outer(self.features.mean(self.activation, x), start.means(channels))
+        slopes = start.slopes(channels, x.shape[1] + 1)
+        if slopes.any():
+            smooth = smooth + self.features.slope(self.activation, x) @ slopes.T
+        if start.atoms:
+            places = start.places(x.shape[1])[:, :-1]
+            smooth = smooth + self.first_kernel(x, places) @ start.heights(channels)
+        return smooth
+
+    @cached_property
+    def problem(self) -> Problem:
+        """All arrays of the memory form; the mixing law must be Gaussian."""
+        deviations = self.mixing.deviations(self.rank)
+        assert deviations is not None
+        blocks = [
+            Block(deviations, s.means(o), s.slopes(o, self.rank + 1), s.places(self.rank), s.heights(o))
+            for s, o in zip(self.starts[1:], self.widths[1:], strict=True)
+        ]
+        x = self.measure.x
+        return Problem(
+            self.measure.weights,
+            self.measure.y,
+            self.first_kernel(x, x),
+            self.first_channels(x),
+            tuple(blocks),
+            self.residual,
+            self.schedules,
+        )
+
+    # ---- What it does ----
+
+    def flow(self, T: float, **options):
+        """Follow the limit to time T; see `flow_of_limit`."""
+        from saddlescope.meanfield.solve import flow_of_limit
+
+        return flow_of_limit(self, T, **options)
+
+    def net(self, width: int, seed: int = 0):
+        """Draw a finite net of this width from the same laws."""
+        from saddlescope.meanfield.finite import FiniteNet
+
+        return FiniteNet.draw(self, width, seed)
+
+    def distance(self, widths: Sequence[int], seeds: Sequence[int], T: float, **options):
+        """Measure how far nets are from the limit; see `distances_to_limit`."""
+        from saddlescope.meanfield.distance import distances_to_limit
+
+        return distances_to_limit(self, widths, seeds, T, **options)
+
+    def escape_time(self, width: int) -> float:
+        """When a net of this width leaves a start that is stationary in the limit; see `escape_time_of`."""
+        from saddlescope.meanfield.stationary import escape_time_of
+
+        return escape_time_of(self, width)
+
+
+def meanfield(
+    task: Task | Measure,
+    rank: int,
+    depth: int = 1,
+    activation: Activation | None = None,
+    *,
+    features: FeatureLaw | None = None,
+    mixing: MixingLaw | None = None,
+    start: StartLaw | Sequence[StartLaw] | None = None,
+    residual: Residual | None = None,
+    schedules: Callable | Sequence[Callable] = constant,
+) -> Limit:
+    """Make the mean-field limit of a low-rank random-feature net on a task.
+
+    **Arguments:**
+
+    - `task`: a task with samples, or a `Measure` of points with weights.
+    - `rank`: channels per bottleneck.
+    - `depth`: the number of bottlenecks; the net has depth + 1 blocks.
+    - `activation`: φ; the default is LeakyReLU(0.1).
+    - `features`: the law of the first block's frozen weights; the default is GaussianFeatures().
+    - `mixing`: the law of frozen weights above; the default is GaussianMixing(), without bias.
+    - `start`: the law of trained weights at the start, one for all blocks or one per block; the default is StartLaw().
+    - `residual`: the loss of one residual; the default is Squared().
+    - `schedules`: ξ(t) ≥ 0, one for all blocks or one per block; the default is 1.
+    """
+    measure, rank, depth = as_measure(task), as_int(rank), as_int(depth)
+    require(type(rank) is int and rank >= 1, f"`rank` must be a positive whole number; got {rank!r}.")
+    require(type(depth) is int and depth >= 0, f"`depth` must be a whole number, 0 or more; got {depth!r}.")
+    activation = LeakyReLU(0.1) if activation is None else activation
+    require_kind(activation, Activation, "`activation` must be one of saddlescope.nets, such as Tanh()")
+    require(
+        not isinstance(activation, Identity) or depth == 0, "A linear activation makes a linear net: choose another."
+    )
+    features = GaussianFeatures() if features is None else features
+    _check_bias(measure, features)
+    return Limit(
+        measure,
+        rank,
+        depth,
+        activation,
+        features,
+        GaussianMixing() if mixing is None else mixing,
+        _one_per_block(StartLaw() if start is None else start, depth + 1, StartLaw, "start laws"),
+        Squared() if residual is None else residual,
+        _one_per_block(schedules, depth + 1, Callable, "schedules"),
+    )
+
+
+def _one_per_block(given, blocks, kind, name):
+    found = (given,) * blocks if isinstance(given, kind) else tuple(given)
+    require(len(found) == blocks, f"{blocks} blocks need {blocks} {name}, or one for all; got {len(found)}.")
+    return found
+
+
+def _check_bias(measure, features):
+    """In one dimension without bias every feature is a ray through 0: few targets can be fitted."""
+    if features.has_bias or measure.inputs > 1:
+        return
+    x = measure.x[:, 0]
+    rays = [measure.y[x > 0] / x[x > 0, None], measure.y[x < 0] / x[x < 0, None], measure.y[x == 0]]
+    straight = all(np.ptp(r, axis=0).max(initial=0) < 1e-12 for r in rays[:2] if len(r)) and not rays[2].any()
+    require(
+        straight,
+        "Without bias and with one input the first layer has two rays of features, x > 0 and x < 0: this target "
+        "cannot be fitted. Give the features a bias, or add an input that is constant.",
+    )

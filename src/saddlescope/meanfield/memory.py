@@ -1,0 +1,191 @@
+"""The limit solved exactly: Runge-Kutta in the space of all weights, every average over neurons in closed form.
+
+Gaussian mixing laws with ReLU, leaky ReLU or erf, any rank, any number of blocks. A step of the pair of Dormand and
+Prince (orders 5 and 4) makes six *atoms* per point and block (`atoms.py`), so the only error is that of the steps:
+width is infinite. S steps with P points cost 21 S² P² kernels per block.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.integrate import RK45
+
+from saddlescope.errors import InvalidInput
+from saddlescope.meanfield.atoms import Atoms, sum_of_atoms
+from saddlescope.meanfield.laws.features import with_one
+from saddlescope.meanfield.problem import Block, Problem
+from saddlescope.theory.meanfield.kernel import unit_rows
+from saddlescope.theory.meanfield.pairs import single
+
+STAGES = 6
+MOST_ATOMS = 4_000_000
+SHRINK, GROW, SAFETY = 0.2, 5.0, 0.9
+
+
+class Stage(NamedTuple):
+    """The limit at one instant.
+
+    **Arguments:**
+
+    - `channels`: the outputs of every block at every point; the last are ŷ.
+    - `inputs`: what enters each block above the first, as unit vectors and sizes.
+    - `signals`: g of every block: the loss's derivative by the block's outputs.
+    - `slopes`: the derivative of every block's outputs by its inputs, point × output × input.
+    """
+
+    channels: tuple[np.ndarray, ...]
+    inputs: tuple[tuple[np.ndarray, np.ndarray], ...]
+    signals: tuple[np.ndarray, ...]
+    slopes: tuple[np.ndarray, ...]
+
+
+class Saved(NamedTuple):
+    """The limit at a saved time.
+
+    **Arguments:**
+
+    - `time`: t.
+    - `gamma`: Γ of the first layer, point × channel.
+    - `counts`: how many atoms each block has.
+    - `stage`: channels and signals.
+    """
+
+    time: float
+    gamma: np.ndarray
+    counts: tuple[int, ...]
+    stage: Stage
+
+
+class MemorySolver:
+    """One run of the memory form.
+
+    **Arguments:**
+
+    - `problem`: data, first layer, blocks, loss and schedules.
+    - `kind`, `alpha`: the activation of all blocks above the first, as in `pairs`.
+    - `rtol`: the allowed error of one step, relative to the largest channel or target.
+    - `floor`: the shortest step; on a kink no shorter step helps.
+    """
+
+    def __init__(self, problem: Problem, kind: int, alpha: float, rtol: float, floor: float):
+        self.problem, self.kind, self.alpha = problem, kind, alpha
+        self.rtol, self.floor = rtol, floor
+        self.atoms = [Atoms(len(b.deviations), b.outputs) for b in problem.blocks]
+        for atoms, block in zip(self.atoms, problem.blocks, strict=True):
+            atoms.add(*unit_rows(block.places * block.deviations), -block.heights)
+        self.gamma = np.zeros_like(problem.first)
+        self.time, self.steps, self.rejected, self.on_floor = 0.0, 0, 0, 0.0
+        self._stage = self.stage(self.gamma, [])
+
+    # ---- One instant ----
+
+    def stage(self, gamma, current) -> Stage:
+        """Forward and backward with the past and `current`, a list of (weight, rates) of this step."""
+        v = self.problem.first - self.problem.kernel @ gamma
+        channels, inputs, slopes = [v], [], []
+        for i, block in enumerate(self.problem.blocks):
+            at = unit_vectors(v, block.deviations)
+            value, slope = start_of(self.kind, self.alpha, block, *at)
+            a = self.atoms[i]
+            for unit, size, weight in [(a.unit, a.size, a.gamma), *(_atoms_of(w, r, i) for w, r in current)]:
+                past, past_slope = sum_of_atoms(self.kind, self.alpha, unit, size, weight, *at)
+                value, slope = value - past, slope - past_slope
+            v = value
+            channels.append(v)
+            inputs.append(at)
+            slopes.append(slope[:, :, :-1] * block.deviations[:-1])
+        return Stage(tuple(channels), tuple(inputs), self._signals(v, slopes), tuple(slopes))
+
+    def _signals(self, outputs, slopes):
+        g = self.problem.residual.derivative(outputs - self.problem.targets)
+        signals = [g]
+        for slope in reversed(slopes):
+            g = np.einsum("po,poj->pj", g, slope)
+            signals.append(g)
+        return tuple(reversed(signals))
+
+    def rates(self, time, stage):
+        """What one unit of time adds: to Γ, and as atoms of every block."""
+        scaled = [
+            xi(time) * self.problem.weights[:, None] * g
+            for xi, g in zip(self.problem.schedules, stage.signals, strict=True)
+        ]
+        return scaled[0], [(*at, g) for at, g in zip(stage.inputs, scaled[1:], strict=True)]
+
+    # ---- Steps ----
+
+    def advance(self, end, h):
+        """Go to `end`, first trying a step h; returns the step to try next."""
+        while self.time < end:
+            last = self.time + h >= end * (1 - 1e-15)
+            taken = end - self.time if last else h
+            error, rates, gamma, stage = self._try(taken)
+            factor = np.clip(SAFETY * max(error, 1e-10) ** -0.2, SHRINK, GROW)
+            if error <= 1 or taken <= self.floor:
+                self._accept(taken, rates, gamma, stage, end if last else self.time + taken)
+                self.on_floor += taken if error > 1 else 0.0
+                h = max(taken * factor, self.floor) if not last or factor < 1 else max(h, taken * factor)
+            else:
+                self.rejected += 1
+                h = max(taken * factor, self.floor)
+        return h
+
+    def _try(self, h):
+        rates = [self.rates(self.time, self._stage)]
+        for i in range(1, STAGES):
+            stage = self._with(h * RK45.A[i, :i], rates)
+            rates.append(self.rates(self.time + RK45.C[i] * h, stage[1]))
+        gamma, stage = self._with(h * RK45.B, rates)
+        rates.append(self.rates(self.time + h, stage))
+        return self._error(h * RK45.E, rates, stage), rates[:STAGES], gamma, stage
+
+    def _with(self, weights, rates):
+        gamma = self.gamma + sum(w * r[0] for w, r in zip(weights, rates, strict=True))
+        return gamma, self.stage(gamma, list(zip(weights, rates, strict=True)))
+
+    def _error(self, weights, rates, stage):
+        """The step's error in channels and outputs, over what is allowed."""
+        errors = [self.problem.kernel @ sum(w * r[0] for w, r in zip(weights, rates, strict=True))]
+        for i, at in enumerate(stage.inputs):
+            parts = (_atoms_of(w, r, i) for w, r in zip(weights, rates, strict=True))
+            errors.append(sum(sum_of_atoms(self.kind, self.alpha, *p, *at)[0] for p in parts))
+        sizes = [max(np.abs(c).max(), np.abs(self.problem.targets).max()) for c in stage.channels]
+        return max(np.abs(e).max() / (self.rtol * s) for e, s in zip(errors, sizes, strict=True))
+
+    def _accept(self, h, rates, gamma, stage, time):
+        for weight, (_, blocks) in zip(h * RK45.B, rates, strict=True):
+            for atoms, (unit, size, g) in zip(self.atoms, blocks, strict=True):
+                if weight:
+                    atoms.add(unit, size, weight * g)
+        if any(a.count > MOST_ATOMS for a in self.atoms):
+            raise InvalidInput(
+                f"The memory form has reached {MOST_ATOMS:,} atoms at time {time:g}: it keeps the whole past. "
+                "Use fewer points, a shorter time, or solver='quadrature'."
+            )
+        self.gamma, self._stage, self.time = gamma, stage, time
+        self.steps += 1
+
+    def saved(self) -> Saved:
+        """The present."""
+        return Saved(self.time, self.gamma, tuple(a.count for a in self.atoms), self._stage)
+
+
+def _atoms_of(weight, rates, i):
+    unit, size, g = rates[1][i]
+    return unit, size, weight * g
+
+
+def unit_vectors(v, deviations):
+    """v̂ and |v| with the bias as one more coordinate, each coordinate times its deviation."""
+    return unit_rows(with_one(v) * deviations)
+
+
+def start_of(kind, alpha, block: Block, unit, size):
+    """E[w⁰ φ(L·v)] and its derivative by v, for w⁰ = mean + slope·L."""
+    averages = np.array([single(kind, alpha, s) for s in size])
+    mu, dmu, nu, dnu = averages.T
+    slope = block.slope * block.deviations
+    along = size[:, None] * (unit @ slope.T)
+    value = mu[:, None] * block.mean + nu[:, None] * along
+    by_size = dmu[:, None] * block.mean + dnu[:, None] * along
+    return value, by_size[:, :, None] * unit[:, None, :] + nu[:, None, None] * slope
