@@ -1,5 +1,7 @@
 """The flow of the limit on nodes: a quadrature rule of the mixing law, or random particles."""
 
+import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -94,19 +96,17 @@ def attributes_of(limit, solved: NodeFlow, name: str, error: float) -> dict:
 
 def records_of(system: NodeSystem, solved: NodeFlow):
     """One record per saved time, for `labelled`."""
-    import equinox as eqx
-    import jax
-
-    @eqx.filter_jit
-    def records(system, states):
-        def one(state):
-            slopes = system.slopes(state) if system.blocks else jnp.zeros(0)
-            return system.loss(state), system.channels(state), system.signals(state), slopes, state[0]
-
-        return jax.lax.map(one, states)
-
-    found = jax.tree.map(np.asarray, records(system, jax.tree.map(jnp.asarray, solved.states)))
+    found = jax.tree.map(np.asarray, _records(system, jax.tree.map(jnp.asarray, solved.states)))
     return [jax.tree.map(lambda a, i=i: a[i], found) for i in range(len(solved.times))]
+
+
+@eqx.filter_jit
+def _records(system, states):
+    def one(state):
+        slopes = system.slopes(state) if system.blocks else jnp.zeros(0)
+        return system.loss(state), system.channels(state), system.signals(state), slopes, state[0]
+
+    return jax.lax.map(one, states)
 
 
 def _weights(limit, rules, solved, rtol, floor):

@@ -65,7 +65,8 @@ def solve_nodes(system: NodeSystem, state: State, times: np.ndarray, rtol: float
     """
     import diffrax
 
-    solution = _solve(system, state, jnp.asarray(times), rtol, floor, MOST_STEPS)
+    numbers = (jnp.asarray(float(v)) for v in (rtol, floor))  # as arrays: one compilation for all values
+    solution = _solve(system, state, jnp.asarray(times), *numbers, MOST_STEPS)
     states, ends = solution.ys
     if solution.result != diffrax.RESULTS.successful:
         reached = np.asarray(ends)[np.isfinite(ends)].max(initial=0.0)
