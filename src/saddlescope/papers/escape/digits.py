@@ -25,5 +25,5 @@ experiment = Experiment(
     quick=dict(form=("quick",), seed=range(3)),
     check_available=require_data(FORMS),
     draw=spectra_figure,
-    claims=spectra_claims("Fig. 1"),
+    claims=spectra_claims("Fig. 1", FORMS, "small"),
 )
