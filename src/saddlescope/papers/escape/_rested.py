@@ -9,10 +9,10 @@ from saddlescope.papers.escape._plateaus import first_rest, on_rests, ratios, sp
 from saddlescope.statistics import wilson
 
 
-def of_these(good, n) -> str:
+def of_these(good, n, these="these") -> str:
     """`3 of these 4 (95 % interval 30–95 %)`."""
     low, high = (100 * end for end in wilson(good, n))
-    return f"{good} of these {n} (95 % interval {low:.0f}–{high:.0f} %)"
+    return f"{good} of {these} {n} (95 % interval {low:.0f}–{high:.0f} %)"
 
 
 def where_rested(test, say=None, left=False, by=None, premise=None):

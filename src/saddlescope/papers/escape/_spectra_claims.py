@@ -34,7 +34,7 @@ def two_saddles(results):
     if waits.all():
         return CheckResult(False, f"{text}; {say_levels(results)}", unclear=True)
     good = [bool(run.finite and first_rest(run)) for run in results.where(~waits).runs()]
-    text += f"; of the others {of_these(sum(good), len(good))} pass two saddles; {say_levels(results)}"
+    text += f"; {of_these(sum(good), len(good), 'the other')} pass two saddles; {say_levels(results)}"
     return holds_in_share(sum(good), len(good), text)
 
 
@@ -189,7 +189,7 @@ def _claims(figure):
                 stays_rank_one,
                 say_during,
                 left=True,
-                premise=("they are rank one when the plateau begins", rank_one_at_first),
+                premise=("these layers are rank one when it begins", rank_one_at_first),
             ),
             note="Before, s₂/s₁ < 0.5 was asked, also of runs that never left.",
         ),

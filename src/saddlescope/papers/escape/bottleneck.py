@@ -7,6 +7,7 @@ rank), and balance between layers along the whole run.
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from saddlescope.checks import holds_in_share, share_text
 from saddlescope.claims import Claim
@@ -155,19 +156,26 @@ PANELS = {
     "activation_effect": "effect of ReLU, $\\|Z^\\sigma - Z\\|^2/\\|Z\\|^2$",
     "activation_rank": "numerical rank of activations",
     "bottleneck_rank": "least rank that keeps the outputs",
-    "strong_imbalance": "imbalance of neighbouring layers",
+    "strong_imbalance": "imbalance with the next layer",
 }
 
 
 def draw(results):
     run = next(iter(results.runs()))
-    figure, axes = plt.subplots(1, 1 + len(PANELS), figsize=(16, 3.2))
+    figure, axes = plt.subplots(2, 3, figsize=(9, 5.2))
+    axes = axes.ravel()
     axes[0].plot(run["loss"].values)
-    axes[0].set(xlabel="epoch", ylabel="loss", title="first seed")
-    for ax, (name, title) in zip(axes[1:], PANELS.items(), strict=True):
-        for layer, curve in enumerate(run[name].values.T, 1):
+    axes[0].set(ylabel="loss", title="first seed")
+    curves = {"$s_2/s_1$ of the weights": ratios(spectra(run))}
+    curves |= {title: run[name].values for name, title in PANELS.items()}
+    for ax, (title, values) in zip(axes[1:], curves.items(), strict=True):
+        for layer, curve in enumerate(values.T, 1):
             ax.plot(run.times, curve, label=f"layer {layer}", lw=1)
-        ax.set(xlabel="epoch", title=title)
+        ax.set(title=title)
+    for ax in axes:
+        ax.set_xlabel("epoch")
+    for ax in axes[3:5]:
+        ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes[1].legend(fontsize=7)
     return figure
 
@@ -195,7 +203,7 @@ CLAIMS = (
             rank_one_end,
             say_activation_ranks,
             by="form",
-            premise=("they are not so before training", not_from_the_start),
+            premise=("these activations are not rank one before training", not_from_the_start),
         ),
         note="In the first form runs counted too in which these activations are rank one before training.",
     ),

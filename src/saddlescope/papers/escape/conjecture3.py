@@ -115,7 +115,7 @@ def _say_net(results, rest_of):
 
 def draw(results):
     nets = results.values("net")
-    figure, axes = plt.subplots(2, len(nets), squeeze=False, figsize=(4.5 * len(nets), 5.4), sharex="col")
+    figure, axes = plt.subplots(2, len(nets), squeeze=False, figsize=(3.2 * len(nets), 5), sharex="col")
     for column, net in zip(axes.T, nets, strict=True):
         run = next(iter(results.select(net=net).runs()))
         column[0].plot(run["loss"].values, color=BLUE)

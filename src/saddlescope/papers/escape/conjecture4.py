@@ -14,7 +14,8 @@ the plateau: a tenth of it counts as none.
 
 In a first form the cut net ran at the full rate. It left the plateau upwards, and the rate was divided by ten, for 150
 epochs and without a control. From weights of 1e-3, as in `rank_growth`, no run of three had a second plateau; from 2e-4
-the first lasts hundreds of epochs. The quick form starts from 1e-3, where the plateau and all that follows is shorter.
+the first lasts hundreds of epochs. The quick form starts from 1e-3, where the plateau and all that follows is shorter:
+there the first plateau ends before its loss has settled, and descent in rank one goes on to fall.
 
 A net of rank one has outputs a·φ(x) with one vector a. The class of the k-th largest a has a probability of at most
 1/k where φ > 0, and of 1/(11 - k) where φ < 0. So its loss is at least ln(120)/5 = 0.96 for ten equal classes.
@@ -46,7 +47,10 @@ NONE = 0.1  # of the first drop
 SLOWER = 10  # the size is about 2
 RANKS = (1, 2)
 BRANCHES = ("near", "uncut", "fast")
-CHANGED = "In the first form the cut net had the full rate; then a tenth of it for 150 epochs, without a control."
+CHANGED = (
+    "From 1e-3 the first plateau ends before its loss has settled. In the first form the cut net had the full rate, "
+    "then a tenth of it for 150 epochs; both without a control."
+)
 
 
 def setting(form, seed):

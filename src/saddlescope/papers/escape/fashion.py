@@ -25,6 +25,6 @@ experiment = Experiment(
     full=dict(form=("scaled",), seed=range(2)),
     quick=dict(form=("digits",), seed=range(8, 12)),
     check_available=require_data(FORMS),
-    draw=spectra_figure,
+    draw=spectra_figure(FORMS),
     claims=spectra_claims("as Fig. 1, other data", FORMS, "fashion"),
 )

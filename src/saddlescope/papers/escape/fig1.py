@@ -31,6 +31,6 @@ experiment = Experiment(
     full=dict(form=("scaled",), seed=range(4)),
     quick=dict(form=("digits",), seed=range(4)),
     check_available=require_data(FORMS),
-    draw=spectra_figure,
+    draw=spectra_figure(FORMS),
     claims=spectra_claims("Fig. 1 and 3", FORMS, "mnist"),
 )

@@ -64,10 +64,11 @@ def compared(results, compare, first, second, words):
     found = {s: compare(a[s], b[s]) for s in both}
     good = [value for value in found.values() if value is not None]
     text = "; ".join(f"{said(a[s])} and {said(b[s])}" for s in both)
-    text = f"{len(good)} of {number_of(len(both), 'pair')} can tell; {words}: {text}"
+    told = f"{len(good)} of {number_of(len(both), 'pair')} can tell"
     if not good:
-        return CheckResult(False, text, unclear=True)
-    return holds_in_share(sum(good), len(good), f"the claim holds in {of_these(sum(good), len(good))}; {text}")
+        return CheckResult(False, f"{told}; {words}: {text}", unclear=True)
+    told += f"; the claim holds in {of_these(sum(good), len(good))}"
+    return holds_in_share(sum(good), len(good), f"{told}; {words}: {text}")
 
 
 def depth_matters(results):
@@ -144,7 +145,7 @@ def draw(results):
     rows = [(d, c) for d in results.values("depth") for c in results.values("clock")]
     rows = [(d, c) for d, c in rows if results.select(depth=d, clock=c).measured.sizes["run"]]
     scales = results.values("scale")
-    figure, axes = plt.subplots(len(rows), len(scales), squeeze=False, figsize=(3.4 * len(scales), 2.4 * len(rows)))
+    figure, axes = plt.subplots(len(rows), len(scales), squeeze=False, figsize=(3 * len(scales), 2.6 * len(rows)))
     for line, (depth, clock) in zip(axes, rows, strict=True):
         for ax, scale in zip(line, scales, strict=True):
             for run in results.select(depth=depth, clock=clock, scale=scale).runs():
@@ -154,13 +155,14 @@ def draw(results):
             power = "‖θ‖⁴" if depth == 6 or clock == "fourth" else "‖θ‖²"
             ax.set(
                 xlabel="epoch",
-                title=f"depth {depth}, c/{power}, deviation {scale:g}",
+                title=f"depth {depth}, c/{power}\ndeviation {scale:g}",
                 ylim=(0, 2.4),
             )
             ax.set_xscale("symlog", linthresh=10)
             ax.set_xlim(left=0)
             ax.set_visible(bool(ax.lines))  # not every depth has every scale
-    axes[0, 0].set_ylabel("loss (blue), $s_2/s_1$ of\nthe last hidden layer (orange)")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("loss (blue), $s_2/s_1$ of\nthe last hidden layer (orange)")
     return figure
 
 

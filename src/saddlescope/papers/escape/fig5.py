@@ -11,7 +11,7 @@ nets as in the quick form of `fig1`, from other seeds.
 
 from saddlescope.experiment import Experiment
 from saddlescope.papers.escape._spectra_claims import spectra_claims
-from saddlescope.papers.escape._spectra_figure import log_spectra_figure
+from saddlescope.papers.escape._spectra_figure import spectra_figure
 from saddlescope.papers.escape._training import SPECTRA, Form, at_forms, require_data
 
 FORMS = {
@@ -30,6 +30,6 @@ experiment = Experiment(
     full=dict(form=("scaled",), seed=range(2)),
     quick=dict(form=("digits",), seed=range(4, 8)),
     check_available=require_data(FORMS),
-    draw=log_spectra_figure,
+    draw=spectra_figure(FORMS, log=True),
     claims=spectra_claims("Fig. 5", FORMS, "cifar10"),
 )

@@ -7,7 +7,7 @@ trains on the small digits, not on CIFAR-10, which may not be here: nets as in `
 
 from saddlescope.experiment import Experiment
 from saddlescope.papers.escape._spectra_claims import spectra_claims
-from saddlescope.papers.escape._spectra_figure import log_spectra_figure
+from saddlescope.papers.escape._spectra_figure import spectra_figure
 from saddlescope.papers.escape._training import SPECTRA, Form, at_forms, require_data
 
 FORMS = {
@@ -26,6 +26,6 @@ experiment = Experiment(
     full=dict(form=("scaled",), seed=range(2)),
     quick=dict(form=("digits",), seed=range(4, 8)),
     check_available=require_data(FORMS),
-    draw=log_spectra_figure,
+    draw=spectra_figure(FORMS, log=True),
     claims=spectra_claims("Fig. 6", FORMS, "cifar10"),
 )

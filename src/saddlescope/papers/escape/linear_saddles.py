@@ -65,7 +65,8 @@ def at_levels(run):
 
 
 def say_ranks(results):
-    return "ranks by plateau: " + "; ".join(str(ranks_on(run)) for run in list(results.runs())[:3])
+    rows = [", then ".join(" ".join(map(str, ranks)) for ranks in ranks_on(run)) for run in results.runs()]
+    return f"ranks of the three layers, plateau by plateau: {'; '.join(rows[:3])} (first runs)"
 
 
 def say_levels(results):

@@ -67,8 +67,8 @@ def say_ranks(results):
 
 
 def draw(results):
-    runs = list(results.runs())[:4]
-    figure, axes = plt.subplots(2, len(runs), squeeze=False, figsize=(3.6 * len(runs), 5))
+    runs = _shown(results)
+    figure, axes = plt.subplots(2, len(runs), squeeze=False, figsize=(max(6, 3 * len(runs)), 5))
     for column, run in zip(axes.T, runs, strict=True):
         column[0].plot(run["loss"].values, color=BLUE)
         for rest in rests(run):
@@ -76,10 +76,20 @@ def draw(results):
         twin = column[0].twinx()
         twin.step(run.times, bottleneck(run), color=ORANGE, where="post")
         twin.set(ylim=(0, 11))
-        column[0].set(xlabel="epoch", ylabel="loss", title=f"{run['form'].item()}, seed {run['seed'].item()}")
+        column[0].set(xlabel="epoch", title=f"{run['form'].item()}, seed {run['seed'].item()}")
         column[1].plot(run.times, spectra(run)[:, -2], lw=0.8)
-        column[1].set(xlabel="epoch", ylabel="singular values of\nthe last hidden layer")
+        column[1].set(xlabel="epoch")
+    axes[0, 0].set_ylabel("loss", color=BLUE)
+    twin.set_ylabel("bottleneck rank", color=ORANGE)  # that of the last column serves all
+    axes[1, 0].set_ylabel("singular values of\nthe last hidden layer")
     return figure
+
+
+def _shown(results):
+    """The first run of each form; of a single form, its first three."""
+    forms = results.values("form")
+    each = 3 if len(forms) == 1 else 1
+    return [run for form in forms for run in list(results.select(form=form).runs())[:each]]
 
 
 CLAIMS = (
