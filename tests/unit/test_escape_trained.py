@@ -100,7 +100,7 @@ def test_the_rank_is_read_at_the_second_escape_and_grows_by_a_quarter():
 
 
 @pytest.mark.parametrize(
-    "module, name", [(fig1, "MNIST"), (fig5, "CIFAR-10"), (fig6, "CIFAR-10"), (fashion, "Fashion-MNIST")]
+    ("module", "name"), [(fig1, "MNIST"), (fig5, "CIFAR-10"), (fig6, "CIFAR-10"), (fashion, "Fashion-MNIST")]
 )
 def test_evidence_names_the_data(module, name):
     for found in judge(module.experiment.claims, results_of()):

@@ -172,12 +172,13 @@ def draw(results):
             ("level", "_", "plateau"),
             ("near", "v", "cut, from it"),
             ("uncut", "^", "uncut, from it"),
+            ("fast", "s", "cut, at the full rate"),
             ("fit", "o", "from random starts"),
         ):
             values = np.where(m[f"{name}{k}"].values > 0, m[f"{name}{k}"].values, np.nan)
             ax.plot(seeds, values, mark, color=colour, ms=12 if mark == "_" else 4, label=f"rank {k}: {label}")
     ax.plot(seeds, m.end, "x", color=GREEN, label="end of the run")
-    ax.axhline(float(m.start[0]), color="0.5", lw=0.8, ls="--")
+    ax.axhline(float(m.start[0]), color="0.5", lw=0.8, ls="--", label="origin")
     ax.set(xlabel="run", ylabel="loss", xticks=seeds)
     ax.legend(fontsize=6, loc="center left", bbox_to_anchor=(1, 0.5))
     return figure

@@ -139,8 +139,8 @@ def law(results):
 def draw(results):
     part = readable(results).measured
     figure, ax = plt.subplots(figsize=(4.4, 4))
-    for name, colour in (("relu", BLUE), ("gated", ORANGE)):
-        ax.plot(part[name], part.measured, "o", color=colour, ms=4, label=name)
+    for name, colour, label in (("relu", BLUE, "path of new neurons"), ("gated", ORANGE, "path through open gates")):
+        ax.plot(part[name], part.measured, "o", color=colour, ms=4, label=label)
     end = max([1e-3, *part.measured.values, *part.relu.values, *part.gated.values]) * 1.1
     ax.plot([0, end], [0, end], color="0.5", ls="--", lw=0.8)
     ax.set(xlabel="predicted from the plateau's residual", ylabel="growth of the second path, $-d(1/v)/dt$")

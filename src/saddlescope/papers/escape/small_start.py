@@ -114,7 +114,7 @@ def draw(results):
         for layer, colour in enumerate((BLUE, ORANGE, GREEN)):
             there = part.ratio.values[:, layer] > 0  # one output has one singular value
             ax.loglog(
-                part.scale.values[there],
+                part.scale.values[there] * 1.5 ** (layer - 1),  # beside each other
                 part.ratio.values[there, layer],
                 "o",
                 ms=3,
