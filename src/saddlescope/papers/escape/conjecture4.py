@@ -48,8 +48,9 @@ SLOWER = 10  # the size is about 2
 RANKS = (1, 2)
 BRANCHES = ("near", "uncut", "fast")
 CHANGED = (
-    "From 1e-3 the first plateau ends before its loss has settled. In the first form the cut net had the full rate, "
-    "then a tenth of it for 150 epochs; both without a control."
+    "From 1e-3 the first plateau ends before its loss has settled. Steps of the factors can overshoot at a tenth of "
+    "the rate too, and leave upwards. In the first form the cut net had the full rate, then a tenth of it for 150 "
+    "epochs; both without a control."
 )
 
 
