@@ -123,8 +123,8 @@ def draw(results):
         ax.axhline(ONE, color="0.5", ls="--", lw=0.8)
         what = "Gaussian data" if names == ("gauss",) else "circles"
         ax.set(xlabel="layer", xticks=(1, 2, 3), title=f"({letter}) {what}, {len(results.values('seed'))} seeds")
-        if ax.get_legend_handles_labels()[0]:
-            ax.legend(fontsize=8, loc="lower left")
+    if axes[0].get_legend_handles_labels()[0]:
+        axes[0].legend(fontsize=8, loc="center right")
     axes[0].set_ylabel(r"$\sum_{i\geq2} s_i^2 / \sum_i s_i^2$")
     return figure
 

@@ -69,7 +69,7 @@ def draw(results):
             low, high = wilson(here.sum(), len(here))
             right.plot([n + shift] * 2, [100 * low, 100 * high], color=colour, lw=1)
             right.plot(n + shift, 100 * here.mean(), "o", color=colour, label=None if k else f"{inputs} inputs")
-    right.set(xlabel="points", xticks=points, ylabel="% of draws (95 % interval)")
+    right.set(xlabel="points", xticks=points, ylabel="% of draws (95 % interval)", ylim=(-1, 101))
     right.set_title(f"(b) not rank one, {len(results.values('seed'))} draws each")
     right.legend(fontsize=8)
     return figure

@@ -27,7 +27,7 @@ SEARCHED = (3, 16)  # widths at which our own search is run beside the paper's
 NAMES = ("best", "first_rank", "rank_one_gap", "residual", "plain_residual")
 EXACT, NONE = 1e-8, -1.0
 EQUAL = 1e-6  # of | ‖W_ℓ‖² − 1 |
-SAMPLE = 8  # ends of each batch that are followed until they have converged
+SAMPLE = 4  # ends of each batch that are followed until they have converged
 PRINTED = ([[0.5, 0], [0, 0.5], [-0.5, 0], [0, -0.5]], [[0.5, -0.5, 0.5, -0.5]])  # W_1 and W_2 of Eq. 2
 
 

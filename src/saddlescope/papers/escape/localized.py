@@ -191,7 +191,7 @@ def draw(results):
         for run in first.runs():
             ax.semilogy(run.true_time, np.maximum(run.true_outputs, 1e-12), color=BLUE, lw=0.8)
             ax.semilogy(run.near_time, np.maximum(run.near_outputs, 1e-12), "--", color=ORANGE, lw=0.8)
-        ax.set(xlabel="time / escape time", title=f"({letter}) {name}", xlim=(0, 2), ylim=(1e-10, 1e3))
+        ax.set(xlabel="time / escape time", title=f"({letter}) {name}", xlim=(0, 2), ylim=(1e-10, 1e4))
     axes[0, 0].set_ylabel("‖Y‖, one draw, all α")
     _legend(axes[0, 0], ("-", BLUE, "true loss"), ("--", ORANGE, "localized"))
     part, last = escaped(results), axes[0, -1]
@@ -199,6 +199,7 @@ def draw(results):
     last.loglog(part.alpha, np.maximum(np.abs(part.predicted - 1), 1e-8), "x", color=RED, ms=4)
     seeds = len(results.values("seed"))
     last.set(xlabel="initial norm α", ylabel="gap to localized run", title=f"(c) escape time, {seeds} seeds")
+    last.set_ylim(top=20)  # room for the legend
     _legend(last, ("o", BLUE, "true loss"), ("x", RED, "theory, from the draw"))
     return figure
 
@@ -206,7 +207,7 @@ def draw(results):
 def _legend(ax, *lines):
     for style, color, label in lines:
         ax.plot([], [], style, color=color, mfc="none", label=label)
-    ax.legend(fontsize=7, loc="best")
+    ax.legend(fontsize=7, loc="upper left")
 
 
 experiment = Experiment(

@@ -46,7 +46,6 @@ def measure(depth, start, seed):
         "rate_ratio": float(printed_rate(speed, depth) / measured),
         "time": ("instant", times[at] * growth_rate(speed, depth) * R0 ** (depth - 2)),
         "norm": ("instant", norms[at] / R0),
-        "printed": ("instant", np.where(np.isfinite(printed[at]), printed[at] / R0, -1.0)),
     }
 
 
@@ -84,10 +83,12 @@ def draw(results):
     figure, axes = plt.subplots(rows, min(2, len(depths)), figsize=(6.5, 0.3 + 2.3 * rows), squeeze=False)
     for ax, depth, letter in zip(axes.flat, depths, "abcdef", strict=False):
         run = next(results.select(depth=depth).runs())
-        time, printed = run.time.values, run.printed.values
+        time, fine = run.time.values, np.linspace(0, run.time.values.max(), 4000)
+        printed = norm_after(fine, 1.0, depth ** (depth / 2), depth)  # in the time of the axis
+        shown = np.isfinite(printed)
         ax.semilogy(time, run.norm.values, "o", color=BLUE, ms=3, mfc="none", label="flow")
         ax.semilogy(time, norm_after(time, 1.0, 1.0, depth), color=BLUE, lw=0.8, label="corrected")
-        ax.semilogy(time[printed > 0], printed[printed > 0], "--", color=RED, label="printed")
+        ax.semilogy(fine[shown], printed[shown], "--", color=RED, label="printed")
         ax.set(xlabel="time, $s L^{1-L/2} R_0^{L-2} t$", ylabel="$R/R_0$", title=f"({letter}) depth {depth}, one draw")
         ax.set(ylim=(0.8, 30), yticks=(1, 3, 10, 30), yticklabels=("1", "3", "10", "30"))
     for ax in axes.flat[len(depths) :]:

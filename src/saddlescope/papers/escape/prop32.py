@@ -103,7 +103,8 @@ def draw(results):
         yscale="log",
     )
     right.hist(results.measured.shallow.values, 20, color=BLUE)
-    right.axvline(1, color=RED, lw=0.8)
+    right.axvline(1, color=RED, lw=0.8, label="equal")
+    right.legend(fontsize=8, loc="upper left")
     right.set(xlabel="s*(1) / s*(2)", ylabel="data sets", title="(b) from depth 1 to depth 2")
     return figure
 

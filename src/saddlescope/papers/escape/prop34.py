@@ -101,6 +101,7 @@ def budget_closes(results):
 def draw(results):
     names = results.values("net")
     figure, axes = plt.subplots(1, len(names), figsize=(6.5, 3), sharey=True, squeeze=False)
+    top = bottom = 0.0
     for ax, name, letter in zip(axes[0], names, "abc", strict=False):
         run = max(results.select(net=name).runs(), key=lambda r: int(r.depth))
         depth, above, below = int(run.depth), np.zeros(MOST), np.zeros(MOST)
@@ -109,9 +110,11 @@ def draw(results):
             # A layer larger than 1 has a negative ln 1/‖W‖: it is drawn below zero, so that bars do not overlap.
             ax.bar(np.arange(1, MOST + 1), values, bottom=np.where(values < 0, below, above), color=color, label=term)
             above, below = above + np.maximum(values, 0), below + np.minimum(values, 0)
+        top, bottom = max(top, above.max()), min(bottom, below.min())
         ax.axhline(0, color="0.3", lw=0.6)
         ax.set(xlabel="layer ℓ", title=f"({letter}) {name}, {run.data.item()}", xlim=(0.4, depth + 0.6))
         ax.set_xticks(range(1, depth + 1))
+    axes[0, 0].set_ylim(1.1 * bottom, 1.05 * top)
     axes[0, 0].set_ylabel("part of $\\ln(‖X‖‖G‖/s)$")
     axes[0, 0].legend(fontsize=8)
     figure.suptitle("One net of each kind, the deepest", fontsize=9)

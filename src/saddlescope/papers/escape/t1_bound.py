@@ -105,7 +105,8 @@ def draw(results):
     figure, axes = plt.subplots(rows, min(2, len(depths)), **shape)
     for ax, depth, letter in zip(axes.flat, depths, "abcdef", strict=False):
         part = results.select(depth=depth).measured
-        x = part["size"].values * 1.2 ** (np.unique(part.grown.values, return_inverse=True)[1] - 1)
+        grown, place = np.unique(part.grown.values, return_inverse=True)
+        x = part["size"].values * 1.2 ** (place - (len(grown) - 1) / 2)
         ax.semilogx(x, part.exact, "o", color=BLUE, ms=3, label="with ‖Y_ρ‖: exact")
         ax.semilogx(x, part.bound, "v", color=BLUE, mfc="none", ms=4, label="with ‖X‖: lower bound")
         ax.semilogx(x, part.printed, "x", color=RED, ms=4, label="printed")
@@ -117,8 +118,8 @@ def draw(results):
         ax.set_visible(False)
     handles = axes[0, 0].get_legend_handles_labels()
     figure.legend(*handles, fontsize=8, ncols=3, loc="outside lower center")
-    grown = ", ".join(f"{g:g}" for g in results.values("grown"))
-    figure.suptitle(f"Side by side: growth of the norm by {grown}; seeds per point: {seeds}", fontsize=9)
+    factors = ", ".join(f"{g:g}" for g in results.values("grown"))
+    figure.suptitle(f"Side by side: norms grown {factors}-fold; seeds per point: {seeds}", fontsize=9)
     return figure
 
 

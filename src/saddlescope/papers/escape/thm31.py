@@ -203,9 +203,11 @@ def draw(results):
             for what, color in (("weights", BLUE), ("activations", ORANGE)):
                 values = np.maximum(run[what].values[: len(layers)], 1e-17)
                 ax.semilogy(layers, values, "o-", color=color, ms=2, lw=0.6)
-            ax.semilogy(layers, run.corrected.values[: len(layers)], "--", color=RED, lw=0.8)
+            limit = run.corrected.values[: len(layers)]
+            ax.semilogy(layers, np.where(limit < 1e6, limit, np.nan), "--", color=RED, lw=0.8)
         ax.axhline(1, color="0.5", lw=0.8)
         ax.set(title=f"({letter}) {name}", ylim=(3e-18, 3e6), xlabel="layer ℓ", ylabel="distance from rank one")
+        ax.set_xticks(range(1, 1 + int(results.measured.depth.max())))
         ax.label_outer()
     for ax in axes.flat[len(names) :]:
         ax.set_visible(False)
