@@ -145,10 +145,10 @@ def constant_falls(results):
     if not rises:
         return None
     good = int(np.sum(np.array(rises) <= 1 + 10 * SETTLED))  # c is steeper in the speed than 1/s
-    text = f"{good} of {len(rises)} data sets; largest c(L + 1)/c(L) − 1: {max(rises) - 1:.1e}; c² at depth "
-    first = ", ".join(f"{d}: {np.median(table.constant.values[table.depth.values == d]) ** 2:.3g}" for d in
-                      results.values("depth"))  # fmt: skip
-    return always(good, len(rises), f"{text}{first} (median)")
+    name, of_first = keys[0][0], [i for i, key in enumerate(keys) if key == keys[0]]
+    squares = ", ".join(f"{table.constant.values[i] ** 2:.4g} at L = {table.depth.values[i]}" for i in of_first)
+    text = f"{good} of {len(rises)} data sets; largest c(L + 1)/c(L) − 1: {max(rises) - 1:.1e}"
+    return always(good, len(rises), f"{text}; c² on {name}: {squares}")
 
 
 def sign(results):
