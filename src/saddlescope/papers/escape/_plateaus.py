@@ -5,14 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from saddlescope.checks import in_most_runs
-from saddlescope.claims import CheckResult
-
 NAME = re.compile(r"top_singular_values_W\d")
 BELOW = 0.95  # of the loss at the start: a plateau above it is the origin
 ABOVE = 0.5  # of the loss at the start: a plateau below it is the end of learning, not a saddle
 BALANCED = 1.5  # s₁(W₁)/s₁(W₃), either way; a net broken by too large a step is not balanced
 DOMINANT = 0.5  # of the largest: others below it leave the largest alone
+RANK_ONE = 0.1  # s₂/s₁ up to which a layer counts as rank one
 SPREAD = 0.02  # of s₂/s₁ between layers, from the initial draw
 
 
@@ -77,6 +75,13 @@ def wait(run) -> float:
     return float(gone[0]) if gone.size else np.inf
 
 
+def after_rest(run, rest) -> int:
+    """The number of the first saved instant after the drop that ends a plateau; the last one if there is none."""
+    ends = [d.end for d in run.stages.drops if d.at > rest.end - 1]
+    after = np.flatnonzero(run.times >= min(ends, default=np.inf))
+    return int(after[0]) if after.size else len(run.times) - 1
+
+
 def first_rest(run) -> Rest | None:
     """The plateau after the first escape; None where a run has not come to one."""
     return next(iter(rests(run)), None)
@@ -87,31 +92,12 @@ def deep_layers(depth) -> slice:
     return slice(depth // 2, depth)
 
 
-def where_rested(test, say=None, left=False):
-    """test(run, rest) in most runs that came to rest, and that left it again if `left`; else these runs cannot tell."""
-
-    def fits(run):
-        rest = first_rest(run)
-        return not run.finite or (rest is not None and (rest.left or not left))
-
-    def check(results):
-        keep = np.array([bool(fits(run)) for run in results.runs()])
-        word = "come to rest after the first escape" + (" and escaped again" if left else "")
-        if not keep.any():
-            return CheckResult(False, f"none of {keep.size} runs has {word}", unclear=True)
-        found = in_most_runs(lambda run: test(run, first_rest(run)), say)(results.where(keep))
-        evidence = f"{keep.sum()} of {keep.size} runs have {word}; {found.evidence}"
-        return CheckResult(found.holds, evidence, found.partly, found.unclear, found.counts)
-
-    return check
+def on_rests(results):
+    """[(run, rest)] of the finite runs that came to rest."""
+    found = [(run, first_rest(run)) for run in results.runs() if run.finite]
+    return [(run, rest) for run, rest in found if rest is not None]
 
 
-def say_ratios(results):
-    """Median s₂/s₁ by layer on the first rest."""
-    rows = []
-    for run in results.runs():
-        rest = first_rest(run)
-        if run.finite and rest is not None:
-            rows.append(ratios(spectra(run)[rest.at]))
-    text = " ".join(f"{r:.2f}" for r in np.median(rows, axis=0)) if rows else "none"
-    return f"median s₂/s₁ by layer on the plateau: {text}"
+def spaced(values, form=".2f") -> str:
+    """`0.31 0.07 0.06`, one number per layer."""
+    return " ".join(f"{v:{form}}" for v in values)

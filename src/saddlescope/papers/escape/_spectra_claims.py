@@ -2,33 +2,40 @@
 
 import numpy as np
 
-from saddlescope.checks import in_most_runs
+from saddlescope.checks import holds_in_share
 from saddlescope.claims import CheckResult, Claim
+from saddlescope.errors import number_of
 from saddlescope.papers.escape._plateaus import (
     DOMINANT,
+    RANK_ONE,
     SPREAD,
+    after_rest,
     deep_layers,
     dominant_number,
     first_rest,
+    on_rests,
     ratios,
-    say_ratios,
+    spaced,
     spectra,
     wait,
-    where_rested,
 )
+from saddlescope.papers.escape._rested import of_these, say_ratios, where_rested
+from saddlescope.papers.escape._training import on_named_data
+from saddlescope.statistics import rank_correlation
+
+GROWN = DOMINANT**2  # what a second value of `DOMINANT` of the first adds to Σ s²/s₁²
 
 
 def two_saddles(results):
     """Runs come to rest below the origin and leave that too. One that is still at the origin, or
     still at rest, when its budget ends does not count: it has not been there long enough."""
-    undecided = np.array([bool(run.finite and _waits(run)) for run in results.runs()])
-    if undecided.all():
-        text = f"all {undecided.size} runs still wait; {say_levels(results)}"
-        return CheckResult(False, text, unclear=True)
-    found = in_most_runs(lambda run: first_rest(run) is not None)(results.where(~undecided))
-    text = f"{undecided.sum()} of {undecided.size} runs still wait; {found.evidence}"
-    text += f"; {say_levels(results)}"
-    return CheckResult(found.holds, text, found.partly, found.unclear, found.counts)
+    waits = np.array([bool(run.finite and _waits(run)) for run in results.runs()])
+    text = f"{waits.sum()} of {number_of(waits.size, 'run')} still wait at a saddle when they end"
+    if waits.all():
+        return CheckResult(False, f"{text}; {say_levels(results)}", unclear=True)
+    good = [bool(run.finite and first_rest(run)) for run in results.where(~waits).runs()]
+    text += f"; {of_these(sum(good), len(good), 'the other')} pass two saddles; {say_levels(results)}"
+    return holds_in_share(sum(good), len(good), text)
 
 
 def _waits(run):
@@ -37,14 +44,13 @@ def _waits(run):
 
 
 def say_levels(results):
-    found = [(run, first_rest(run)) for run in results.runs() if run.finite]
-    words = [_lengths(run, rest) for run, rest in found if rest is not None]
+    words = [_lengths(run, rest) for run, rest in on_rests(results)]
     return "; ".join(words) if words else "no run came to rest"
 
 
 def _lengths(run, rest):
-    word = "" if rest.left else "+"
-    return f"origin {wait(run):.0f}, rest {rest.end - rest.start:.0f}{word} epochs at {rest.level:.2f}"
+    more = "" if rest.left else " or more"
+    return f"{wait(run):.0f} epochs at the origin, {rest.end - rest.start:.0f}{more} at the loss {rest.level:.2f}"
 
 
 def one_dominant(run, rest):
@@ -57,8 +63,24 @@ def pronounced(run, rest):
 
 
 def stronger_when_deeper(run, rest):
-    found = ratios(spectra(run)[rest.at])
-    return bool(np.all(np.diff(found) <= SPREAD))
+    return falls_with_depth(ratios(spectra(run)[rest.at]))
+
+
+def falls_with_depth(found) -> bool:
+    """s₂/s₁ falls from layer to layer, up to the spread of the draw: no layer lies more than that
+    above any earlier one, the last lies more than that below the first, and ranks fall."""
+    above = np.max(found - np.minimum.accumulate(found))
+    return bool(above <= SPREAD and found[-1] < found[0] - SPREAD and _order(found) < 0)
+
+
+def _order(found):
+    return rank_correlation(np.arange(len(found)), found)
+
+
+def say_order(results):
+    found = [_order(ratios(spectra(run)[rest.at])) for run, rest in on_rests(results)]
+    order = f"rank correlation with the layer {np.median(found):.2f} (median)" if found else "no order"
+    return f"{say_ratios(results)}; {order}; steps up to {SPREAD:g} count as none"
 
 
 def second_dominant(run, rest):
@@ -71,13 +93,10 @@ def second_dominant(run, rest):
 
 def say_dominant(results):
     rows = []
-    for run in results.runs():
-        rest = first_rest(run)
-        if run.finite and rest is not None:
-            values = spectra(run)
-            then, now = ("".join(map(str, dominant_number(values[i]))) for i in (rest.at, -1))
-            rows.append(f"{then} → {now}")
-    return f"values that stand out by layer, plateau → end: {', '.join(rows)}"
+    for run, rest in on_rests(results):
+        then, now = (spaced(dominant_number(spectra(run)[i]), "d") for i in (rest.at, -1))
+        rows.append(f"{then} → {now}")
+    return f"number of values that stand out by layer, plateau → end: {', '.join(rows)}"
 
 
 def stable_rank(values):
@@ -86,37 +105,55 @@ def stable_rank(values):
 
 
 def rank_grows(run, rest):
-    """The stable rank of every deeper layer is larger at the end than on the plateau."""
+    """From the plateau to the end of the drop after it, the stable rank of every deeper layer grows."""
     values = spectra(run)
     deep = deep_layers(values.shape[1])
-    return bool(np.all(stable_rank(values[-1, deep]) > stable_rank(values[rest.at, deep])))
+    grown = stable_rank(values[after_rest(run, rest), deep]) - stable_rank(values[rest.at, deep])
+    return bool(np.all(grown >= GROWN))
 
 
 def say_stable(results):
-    rows = []
-    for run in results.runs():
-        rest = first_rest(run)
-        if run.finite and rest is not None:
-            rows.append([stable_rank(spectra(run)[i]) for i in (rest.at, -1)])
-    words = [" ".join(f"{r:.2f}" for r in row) for row in np.median(rows, axis=0)]
-    return f"median stable rank by layer: {words[0]} on the plateau, {words[1]} at the end"
+    pairs = on_rests(results)
+    rows = [[stable_rank(spectra(run)[i]) for i in (rest.at, after_rest(run, rest), -1)] for run, rest in pairs]
+    if not rows:
+        return "no stable rank could be read"
+    on, after, end = (spaced(row) for row in np.median(rows, axis=0))
+    return f"median stable rank by layer: {on} on the plateau, {after} after the next drop, {end} at the end"
+
+
+def rank_one_at_first(run, rest):
+    """Layers from the third on are rank one at the first saved instant of the plateau."""
+    return bool(np.all(ratios(spectra(run)[rest.during[0], 2:]) <= RANK_ONE))
 
 
 def stays_rank_one(run, rest):
-    """Layers from the third on keep one dominant value at every saved instant of the plateau."""
-    return bool(np.all(ratios(spectra(run)[rest.during][:, 2:]) < DOMINANT))
+    """Layers from the third on are rank one at every saved instant of the plateau."""
+    return bool(np.all(ratios(spectra(run)[rest.during][:, 2:]) <= RANK_ONE))
 
 
-def spectra_claims(figure):
-    """The claims of one figure."""
+def say_during(results):
+    found = [ratios(spectra(run)[rest.during]) for run, rest in on_rests(results)]
+    if not found:
+        return "no plateau could be read"
+    first, most = np.median([f[0] for f in found], axis=0), np.median([f.max(axis=0) for f in found], axis=0)
+    return f"median s₂/s₁ by layer: {spaced(first)} when it begins, {spaced(most)} at most until it ends"
+
+
+def spectra_claims(figure, forms, meant):
+    """The claims of one figure; `meant` is the data set that its sentences speak of."""
+    return on_named_data(_claims(figure), forms, meant)
+
+
+def _claims(figure):
     return (
         Claim(
             "Training passes two saddles, the origin and one of lower loss.",
             f"E56 · {figure}",
             two_saddles,
+            note="Asked only of runs that no longer wait; in the first form the others counted against it.",
         ),
         Claim(
-            "After the first escape every layer has one dominant singular value.",
+            f"After the first escape every layer has one dominant singular value (s₂/s₁ < {DOMINANT:g}).",
             f"E57 · {figure}",
             where_rested(one_dominant, say_ratios),
         ),
@@ -131,18 +168,29 @@ def spectra_claims(figure):
             where_rested(second_dominant, say_dominant, left=True),
         ),
         Claim(
-            "The rank of deeper layers grows at the second escape.",
+            f"The rank of deeper layers grows at the second escape (stable rank, by {GROWN:g} or more).",
             f"E60 · {figure}",
             where_rested(rank_grows, say_stable, left=True),
+            note=(
+                "Before, any growth until the end counted; in the first form s₂/s₁ had to double. "
+                "A bulk of small values, from the draw, counts less as s₁ grows."
+            ),
         ),
         Claim(
-            "The deeper a layer, the stronger its low-rank bias.",
+            "The deeper a layer, the stronger its low-rank bias: s₂/s₁ falls with the layer.",
             f"E97 · {figure}",
-            where_rested(stronger_when_deeper, say_ratios),
+            where_rested(stronger_when_deeper, say_order),
+            note="Before, each step alone was allowed the spread of the draw, so that slow growth passed.",
         ),
         Claim(
-            "Layers from the third on stay rank one until the next saddle is left.",
+            f"Layers from the third on stay rank one (s₂/s₁ ≤ {RANK_ONE:g}) until the next saddle is left.",
             f"E83 · Section 5, {figure}",
-            where_rested(stays_rank_one, say_ratios),
+            where_rested(
+                stays_rank_one,
+                say_during,
+                left=True,
+                premise=("these layers are rank one when it begins", rank_one_at_first),
+            ),
+            note="Before, s₂/s₁ < 0.5 was asked, also of runs that never left.",
         ),
     )

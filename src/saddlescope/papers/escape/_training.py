@@ -5,6 +5,7 @@ grows by the factor 1 + c s* L^(1-L/2) per step near the origin, if the power is
 0.15 the step overshoots at the escape.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from saddlescope.losses import CrossEntropy
@@ -17,6 +18,12 @@ from saddlescope.tasks.datasets import find_dataset
 from saddlescope.training import every, log_spaced
 
 SPECTRA = TopSingularValues(10)
+DATASETS = {
+    "small": "the small digits",
+    "mnist": "MNIST",
+    "cifar10": "CIFAR-10",
+    "fashion": "Fashion-MNIST",
+}
 LOG, EVEN = 50, 60  # instants that are read, spaced by their logarithm and evenly
 
 
@@ -83,3 +90,23 @@ def at_forms(forms):
         return forms[form].instants()
 
     return setting, save_at
+
+
+def on_named_data(claims, forms, meant=None):
+    """The claims, each with the data of its runs in the evidence, and that they are not `meant` where they are not."""
+    return tuple(replace(claim, check=_naming(claim.check, forms, meant)) for claim in claims)
+
+
+def _naming(check, forms, meant):
+    def named(results):
+        found = check(results)
+        text = data_text({forms[form].dataset for form in results.values("form")}, meant)
+        return found and replace(found, evidence=f"{text}: {found.evidence}")
+
+    return named
+
+
+def data_text(datasets, meant=None):
+    """`on the small digits, not on MNIST`."""
+    text = " and ".join(f"on {DATASETS[name]}" for name in sorted(datasets, key=list(DATASETS).index))
+    return text if meant is None or meant in datasets else f"{text}, not on {DATASETS[meant]}"

@@ -7,6 +7,7 @@ rank), and balance between layers along the whole run.
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from saddlescope.checks import holds_in_share, share_text
 from saddlescope.claims import Claim
@@ -20,8 +21,9 @@ from saddlescope.observables import (
     WeakBalance,
     WeightRanks,
 )
-from saddlescope.papers.escape._plateaus import first_rest, where_rested
-from saddlescope.papers.escape._training import SPECTRA, Form, at_forms, require_data
+from saddlescope.papers.escape._plateaus import RANK_ONE, on_rests, ratios, spaced, spectra
+from saddlescope.papers.escape._rested import say_ratios, where_rested
+from saddlescope.papers.escape._training import SPECTRA, Form, at_forms, on_named_data, require_data
 
 DIGITS = Form("small", depth=6, width=50, scale=0.01, c=14, power=4, epochs=350)
 FORMS = {
@@ -31,6 +33,8 @@ FORMS = {
 }
 setting, save_at = at_forms(FORMS)
 INSIDE = 0.05  # of ‖Z‖²: what ReLU takes away from values that are nearly non-negative
+LINEAR = 0.01  # of ‖Z‖²: a layer on which the ReLU is the identity
+ACTIVE = 0.25  # of s₁: singular values of activations above it count
 KEPT = 0.1  # of the squares that a layer has gained: steps are not small, so that balance drifts
 
 
@@ -40,25 +44,31 @@ def inside(run, rest):
 
 
 def say_effect(results):
-    return f"median ‖Zσ-Z‖²/‖Z‖² by layer: {_medians(results, 'activation_effect')}"
+    return f"median ‖Zσ-Z‖²/‖Z‖² by layer: {_medians(results, 'activation_effect')}, allowed {INSIDE:g}"
 
 
 def _medians(results, name):
-    rows = []
-    for run in results.runs():
-        rest = first_rest(run)
-        if run.finite and rest is not None:
-            rows.append(run[name].values[rest.at])
-    return " ".join(f"{v:.2g}" for v in np.median(rows, axis=0))
+    return _median_text([run[name].values[rest.at] for run, rest in on_rests(results)])
+
+
+def _median_text(rows):
+    return spaced(np.median(rows, axis=0), ".2g") if rows else "none"
 
 
 def rank_one_end(run, rest):
-    """Activations of the last three hidden layers have numerical rank one."""
+    """Activations of the last three hidden layers have numerical rank one on the plateau."""
     return bool(np.all(run["activation_rank"].values[rest.at, -3:] == 1))
 
 
+def not_from_the_start(run, rest):
+    """Not all of them have it before training, as activations can, being non-negative."""
+    return bool(np.any(run["activation_rank"].values[0, -3:] > 1))
+
+
 def say_activation_ranks(results):
-    return f"median rank of activations by layer: {_medians(results, 'activation_rank')}"
+    before = _median_text([run["activation_rank"].values[0] for run, _ in on_rests(results)])
+    text = f"median rank of activations by layer: {_medians(results, 'activation_rank')} on the plateau"
+    return f"{text}, {before} before training; singular values above {ACTIVE:g} of the largest count"
 
 
 def bottleneck_one(run, rest):
@@ -66,7 +76,8 @@ def bottleneck_one(run, rest):
 
 
 def say_bottleneck(results):
-    return f"median least rank by layer: {_medians(results, 'bottleneck_rank')}"
+    text = f"median least rank by layer: {_medians(results, 'bottleneck_rank')}"
+    return f"{text}; outputs may change by a tenth"
 
 
 def half_bottleneck(run, rest):
@@ -76,15 +87,11 @@ def half_bottleneck(run, rest):
 
 
 def low_rank_weights(run, rest):
-    """Most layers have numerical rank one, and those that have not come first."""
-    found = run["weight_rank"].values[rest.at]
-    high = np.flatnonzero(found > 1)
+    """Most layers have rank one, and those that have not come first."""
+    found = ratios(spectra(run)[rest.at])
+    high = np.flatnonzero(found > RANK_ONE)
     first = len(high) == 0 or high.max() < len(found) / 2
     return bool(first and len(high) < len(found) / 2)
-
-
-def say_weight_ranks(results):
-    return f"median rank of weights by layer: {_medians(results, 'weight_rank')}"
 
 
 def drift(run, until):
@@ -104,15 +111,14 @@ def weakly_balanced(run, rest):
 
 
 def say_drift(results):
-    pairs = [(run, first_rest(run)) for run in results.runs() if run.finite]
-    rows = [drift(run, rest.at) for run, rest in pairs if rest is not None]
-    return f"median drift by layer: {' '.join(f'{v:.2g}' for v in np.median(rows, axis=0))}"
+    text = _median_text([drift(run, rest.at) for run, rest in on_rests(results)])
+    return f"median drift by pair of layers: {text}, allowed {KEPT:g}"
 
 
 def worst_drift(results, form):
     """{seed: largest drift over the layers} of the runs of one form that came to rest."""
-    pairs = [(run, first_rest(run)) for run in results.select(form=form).runs() if run.finite]
-    return {int(run["seed"]): drift(run, rest.at).max() for run, rest in pairs if rest is not None}
+    pairs = on_rests(results.select(form=form))
+    return {int(run["seed"]): drift(run, rest.at).max() for run, rest in pairs}
 
 
 def first_order(results):
@@ -124,42 +130,115 @@ def first_order(results):
         return None
     factors = np.array([large[s] / small[s] for s in both])
     good = int(np.sum((factors > 2.5) & (factors < 6.4)))
-    text = f"{share_text(good, len(both))}; factors {' '.join(f'{f:.2g}' for f in factors)}"
+    text = f"{share_text(good, len(both))} within 2.5 to 6.4; the drift falls by factors of {spaced(factors, '.2g')}"
     return holds_in_share(good, len(both), text)
 
 
-def strongly_balanced(run, rest):
+def strongly_balanced(last):
     """Where ReLU is the identity the matrices themselves are balanced, W_{ℓ+1}ᵀW_{ℓ+1} ≈ W_ℓW_ℓᵀ:
-    better than in the first layer, where it is not."""
-    effect = run["activation_effect"].values[rest.at]
-    gaps = run["strong_imbalance"].values[rest.at]
-    linear = effect < 0.01
-    return bool(linear.any() and gaps[linear][:-1].max(initial=0) < gaps[0])
+    better than in the first layer, where it is not. With the pair of the output layer if `last`."""
+
+    def test(run, rest):
+        end = None if last else -1
+        gaps = run["strong_imbalance"].values[rest.at]
+        linear = run["activation_effect"].values[rest.at, :end] < LINEAR
+        return bool(linear.any() and gaps[:end][linear].max() < gaps[0])
+
+    return test
 
 
 def say_strong(results):
-    return f"median relative imbalance by layer: {_medians(results, 'strong_imbalance')}"
+    text = f"median relative imbalance by pair of layers: {_medians(results, 'strong_imbalance')}"
+    return f"{text}; ReLU is the identity where it takes less than {LINEAR:g}"
 
 
 PANELS = {
     "activation_effect": "effect of ReLU, $\\|Z^\\sigma - Z\\|^2/\\|Z\\|^2$",
     "activation_rank": "numerical rank of activations",
     "bottleneck_rank": "least rank that keeps the outputs",
-    "strong_imbalance": "imbalance of neighbouring layers",
+    "strong_imbalance": "imbalance with the next layer",
 }
 
 
 def draw(results):
     run = next(iter(results.runs()))
-    figure, axes = plt.subplots(1, 1 + len(PANELS), figsize=(16, 3.2))
+    figure, axes = plt.subplots(2, 3, figsize=(9, 5.2))
+    axes = axes.ravel()
     axes[0].plot(run["loss"].values)
-    axes[0].set(xlabel="epoch", ylabel="loss", title="first seed")
-    for ax, (name, title) in zip(axes[1:], PANELS.items(), strict=True):
-        for layer, curve in enumerate(run[name].values.T, 1):
+    axes[0].set(ylabel="loss", title="first seed")
+    curves = {"$s_2/s_1$ of the weights": ratios(spectra(run))}
+    curves |= {title: run[name].values for name, title in PANELS.items()}
+    for ax, (title, values) in zip(axes[1:], curves.items(), strict=True):
+        for layer, curve in enumerate(values.T, 1):
             ax.plot(run.times, curve, label=f"layer {layer}", lw=1)
-        ax.set(xlabel="epoch", title=title)
+        ax.set(title=title)
+    for ax in axes:
+        ax.set_xlabel("epoch")
+    for ax in axes[3:5]:
+        ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes[1].legend(fontsize=7)
     return figure
+
+
+CLAIMS = (
+    Claim(
+        "Inside the bottleneck ReLU is nearly the identity.",
+        "E6 · Section 1.2",
+        where_rested(inside, say_effect, by="form"),
+    ),
+    Claim(
+        "The plateau's function can be cut to rank one at some layer: its bottleneck rank is one.",
+        "E7, E9 · Section 1.2",
+        where_rested(bottleneck_one, say_bottleneck, by="form"),
+    ),
+    Claim(
+        "It is a half-bottleneck: the first layer needs more than one dimension, the last one.",
+        "E9 · Section 1.2",
+        where_rested(half_bottleneck, say_bottleneck, by="form"),
+    ),
+    Claim(
+        f"Activations of the last hidden layers become rank one (s₂/s₁ < {ACTIVE:g}) after the first escape.",
+        "E9 · Section 1.2, Theorem 3.1",
+        where_rested(
+            rank_one_end,
+            say_activation_ranks,
+            by="form",
+            premise=("these activations are not rank one before training", not_from_the_start),
+        ),
+        note="In the first form runs counted too in which these activations are rank one before training.",
+    ),
+    Claim(
+        f"Most weight matrices are rank one (s₂/s₁ ≤ {RANK_ONE:g}), with a few of higher rank at the beginning.",
+        "E5 · Section 1.2",
+        where_rested(low_rank_weights, say_ratios, by="form"),
+        note="In the first form s₂/s₁ < 0.25 counted as rank one.",
+    ),
+    Claim(
+        "Weak balancedness is preserved: what goes out of a neuron minus what comes in.",
+        "E85 · Section 5",
+        where_rested(weakly_balanced, say_drift, by="form"),
+        note="gradient flow preserves it; finite steps do not, in the first and last layers",
+    ),
+    Claim(
+        "The drift of weak balancedness is of first order in the step: the flow has none.",
+        "E85, ours · Section 5",
+        first_order,
+    ),
+    Claim(
+        "Hidden layers on which ReLU is the identity are strongly balanced, better than the first.",
+        "E86 · Section 5",
+        where_rested(strongly_balanced(last=True), say_strong, by="form"),
+        note=(
+            "The output layer grows by itself, as weak balancedness shows: the drift of finite steps. "
+            "In the first form its pair was left out, without saying so."
+        ),
+    ),
+    Claim(
+        "The same holds without the pair of the output layer.",
+        "ours",
+        where_rested(strongly_balanced(last=False), say_strong, by="form"),
+    ),
+)
 
 
 experiment = Experiment(
@@ -171,7 +250,7 @@ experiment = Experiment(
         SPECTRA,
         LayerNorms(),
         WeightRanks(0.25),
-        ActivationRanks(0.25),
+        ActivationRanks(ACTIVE),
         ActivationEffect(),
         BottleneckRanks(),
         WeakBalance(),
@@ -181,47 +260,5 @@ experiment = Experiment(
     quick=dict(form=("digits",), seed=range(4)),
     check_available=require_data(FORMS),
     draw=draw,
-    claims=(
-        Claim(
-            "Inside the bottleneck ReLU is nearly the identity.",
-            "E6 · Section 1.2",
-            where_rested(inside, say_effect),
-        ),
-        Claim(
-            "The plateau's function can be cut to rank one at some layer: its bottleneck rank is one.",
-            "E7, E9 · Section 1.2",
-            where_rested(bottleneck_one, say_bottleneck),
-        ),
-        Claim(
-            "It is a half-bottleneck: the first layer needs more than one dimension, the last one.",
-            "E9 · Section 1.2",
-            where_rested(half_bottleneck, say_bottleneck),
-        ),
-        Claim(
-            "Activations of the last hidden layers are rank one after the first escape.",
-            "E9 · Section 1.2, Theorem 3.1",
-            where_rested(rank_one_end, say_activation_ranks),
-        ),
-        Claim(
-            "Most weight matrices are rank one, with a few of higher rank at the beginning.",
-            "E5 · Section 1.2",
-            where_rested(low_rank_weights, say_weight_ranks),
-        ),
-        Claim(
-            "Weak balancedness is preserved: what goes out of a neuron minus what comes in.",
-            "E85 · Section 5",
-            where_rested(weakly_balanced, say_drift),
-            note="gradient flow preserves it; finite steps do not, in the first and last layers",
-        ),
-        Claim(
-            "The drift of weak balancedness is of first order in the step: the flow has none.",
-            "E85, ours · Section 5",
-            first_order,
-        ),
-        Claim(
-            "Hidden layers on which ReLU is the identity are strongly balanced.",
-            "E86 · Section 5",
-            where_rested(strongly_balanced, say_strong),
-        ),
-    ),
+    claims=on_named_data(CLAIMS, FORMS),
 )

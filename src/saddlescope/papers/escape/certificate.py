@@ -70,15 +70,15 @@ def by_depth(depth):
 
 
 def by_width(width):
-    """Widths up to three by enumeration; Eq. 2 has four neurons, and no more are needed."""
+    """Widths up to three by enumeration; at four Eq. 2, with W_3 = [−1], beside the bound without a limit on widths."""
     X, G = circle(8)
     if width < 4:
         found = width_optimum(X, G, width)
         return {"speed": found.speed, "bound": found.bound, "certified": found.kind == EXACT}
     rows = np.array([[1, 0], [0, 1], [-1, 0], [0, -1.0]]) / 2
-    net = [rows, np.array([[1, -1, 1, -1]]) / 2, np.array([[-1.0]])]
-    speed = max(-localized_loss(net, X, G), -localized_loss([*net[:2], -net[2]], X, G))
-    return {"speed": speed, "bound": depth3_optimum(X, G).bound, "certified": True}
+    speed = -localized_loss([rows, np.array([[1, -1, 1, -1]]) / 2, np.array([[-1.0]])], X, G)
+    bound = depth3_optimum(X, G).bound
+    return {"speed": speed, "bound": bound, "certified": abs(bound - speed) <= CLOSE}
 
 
 def value(results, case, name):
@@ -92,7 +92,10 @@ def exactly(holds, evidence):
 
 def nothing_faster(results):
     proved, speed = value(results, "proof", "proved"), value(results, "proof", "speed")
-    text = f"{len(CLOSED_SET)} weight vectors close under ℚ(√2) for the target 1/2; Eq. 2 attains {speed:g} exactly"
+    text = (
+        f"{len(CLOSED_SET)} weight vectors are closed under the step of the proof for the target 1/2, tested in ℚ(√2) "
+        f"without rounding; Eq. 2 attains {speed:g}"
+    )
     return exactly(proved and speed == 0.5, text)
 
 
@@ -118,7 +121,9 @@ def rank_one_from_third(results):
     """Construction: layers from the second on are rank one, and the speed is the optimum."""
     rows = [(c, value(results, c, "speed"), value(results, c, "rank_later")) for c in depths_in(results, 4)]
     good = all(abs(s - 0.5) <= CLOSE and rank == 1 for _, s, rank in rows)
-    return exactly(rows and good, "; ".join(f"{c}: speed {s:.9f}, later ranks {rank}" for c, s, rank in rows))
+    return exactly(
+        rows and good, "; ".join(f"{c}: speed {s:.9f}, layers from the second on of rank {rank}" for c, s, rank in rows)
+    )
 
 
 def converse(results):
@@ -129,7 +134,9 @@ def converse(results):
                      (("depth 2", "bound"), ("depth 3", "bound"), ("depth 3", "rank_later")))  # fmt: skip
     X, G = circle(8)
     s1 = np.linalg.norm(G @ X.T)
-    text = f"later ranks {later}, yet s*(3) = {s3:.6f} while s*(2) = {s2:.6f} and s*(1) = {s1:.1e}"
+    text = (
+        f"layers from the second on have rank {later}, yet s*(3) = {s3:.6f} while s*(2) = {s2:.6f} and s*(1) = {s1:.1e}"
+    )
     return exactly(later == 1 and abs(s3 - s2) <= CLOSE, text)
 
 
@@ -149,26 +156,30 @@ def not_rank_one(results):
 
 
 def four_needed(results):
-    rows = [(c, value(results, c, "bound"), value(results, c, "speed")) for c in WIDTHS]
-    if any(bound is None for _, bound, _ in rows):  # a width was not run
+    """Certified at every width: s* is at most √2 − 1 up to three neurons, and 1/2 with four."""
+    rows = [(c, *(value(results, c, name) for name in ("bound", "speed", "certified"))) for c in WIDTHS]
+    if any(bound is None for _, bound, _, _ in rows):  # a width was not run
         return None
-    narrow, wide = [b for _, b, _ in rows[:-1]], rows[-1][2]
-    text = "; ".join(f"{c}: {b:.9f}" for c, b, _ in rows)
-    return exactly(max(narrow) <= RANK_ONE + CLOSE and wide >= 0.5 - CLOSE, text)
+    narrow, wide = [b for _, b, _, _ in rows[:-1]], rows[-1][2]
+    good = max(narrow) <= RANK_ONE + CLOSE and wide >= 0.5 - CLOSE and all(ok for *_, ok in rows)
+    return exactly(good, "; ".join(f"{c}: {b:.9f}{'' if ok else ', not certified'}" for c, b, _, ok in rows))
 
 
 def draw(results):
-    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.4))
-    for ax, cases, word in ((left, DEPTHS, "depth"), (right, WIDTHS, "neurons in the first layer, depth 3")):
+    figure, (left, right) = plt.subplots(1, 2, figsize=(6.5, 3), sharey=True)
+    right.set_title("(b) by width, depth 3")
+    left.set_title("(a) by depth, any width")
+    for ax, cases, word in ((left, DEPTHS, "depth L"), (right, WIDTHS, "neurons in the first layer")):
         found = [(n, value(results, c, "speed"), value(results, c, "bound")) for c, n in cases.items()]
         number, speed, bound = zip(*[row for row in found if row[1] is not None], strict=True)
         ax.plot(number, bound, "_", color=ORANGE, ms=14, mew=2, label="proved bound")
         ax.plot(number, speed, "o", color=BLUE, ms=4, label="attained")
-        ax.set(xlabel=word, ylabel="best speed $s^*$", ylim=(0.38, 0.52))
+        ax.set(xlabel=word, ylim=(0.38, 0.52), xticks=number)
         for level, name in ((0.5, "1/2"), (RANK_ONE, "$\\sqrt{2} - 1$")):
             ax.axhline(level, color="0.6", lw=0.7, ls="--")
-            ax.annotate(name, (number[0], level), fontsize=7, va="bottom")
-    left.legend(fontsize=7, loc="center right")
+            ax.annotate(name, (number[-1], level - 0.003), fontsize=8, va="top", ha="right")
+    left.set_ylabel("best speed $s^*$")
+    left.legend(fontsize=8, loc="center right")
     return figure
 
 

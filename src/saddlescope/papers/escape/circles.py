@@ -77,10 +77,15 @@ def draw(results):
     m = results.measured.sortby("points")
     figure, ax = plt.subplots(figsize=(5, 3.6))
     ax.plot(m.points, m.three, "o", color=BLUE, label="depth 3, exact")
-    ax.plot(m.points, m.form_three, color=BLUE, lw=0.8, ls="--", label="closed form")
+    ax.plot(m.points, m.form_three, color=BLUE, lw=0.8, ls="--", label="depth 3, closed form")
     ax.plot(m.points, m.two, "s", color=ORANGE, label="depth 2, exact")
-    ax.set(xlabel="points on the circle", ylabel="best escape speed $s^*$", title="Alternating G on a circle")
-    ax.legend(fontsize=7)
+    ax.set(
+        xlabel="points on the circle",
+        ylabel="best escape speed $s^*$",
+        title="Alternating G on a circle",
+        xticks=m.points,
+    )
+    ax.legend(fontsize=8)
     return figure
 
 

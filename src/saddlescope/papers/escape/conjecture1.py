@@ -7,7 +7,7 @@ compared by one rule. A success ends within 1 % of the best speed, which is cert
 nets fail, five times as many steps show whether they had only not arrived.
 
 A first form had the 24-cell for d = 4. It is left out: the best direction found there is of rank one, and most restarts
-find it at width 4.
+find it at width 4. That the share falls again in the widest nets was asked after a first form had shown it.
 """
 
 from itertools import pairwise
@@ -17,7 +17,7 @@ import numpy as np
 
 from saddlescope.checks import holds_in_share, share_text
 from saddlescope.checks.settings import decided_by, if_clear
-from saddlescope.claims import CheckResult, Claim
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE, RED, SKY
 from saddlescope.papers.escape._cubes import certified_speed, points_of
@@ -29,7 +29,7 @@ from saddlescope.theory.escape.search import PROJECTED, descend, random_starts
 DIMENSIONS = {"circle8": 2, "planes2": 4, "planes3": 6}
 DATA = (*CIRCLES, "cube3", "planes2", "planes3")
 RULES = {"paper": PROJECTED, "long": PROJECTED._replace(steps=5 * PROJECTED.steps)}
-RESTARTS, CLOSE = 100, 0.01
+RESTARTS, CLOSE = 50, 0.01
 
 
 def measure(data, width, rule, seed):
@@ -123,7 +123,9 @@ def half_grows(results):
     if len(names) < 2:
         return None
     found = {DIMENSIONS[d]: half_width(counts(results, d)) for d in names}
-    text = "; ".join(f"d = {d}: {mid:.3g} ({low:.3g}–{high:.3g})" for d, (low, mid, high) in found.items())
+    most = f"above {max(results.values('width'))}"
+    shown = {d: [f"{w:.3g}" if np.isfinite(w) else most for w in ends] for d, ends in found.items()}
+    text = "; ".join(f"d = {d}: {mid} (95 % interval {low} to {high})" for d, (low, mid, high) in shown.items())
     steps = list(pairwise(found.values()))
     apart = all(a[2] < b[0] or b[2] < a[0] for a, b in steps)
     return if_clear(all(a[1] < b[1] for a, b in steps), apart, f"width for half of the restarts: {text}")
@@ -153,8 +155,9 @@ def slower_ends(results):
         values, numbers = np.unique(np.round(speeds / top, 2), return_counts=True)
         most = np.argsort(-numbers)[:3]
         words.append(f"{data} (s* {top:.6g}): " + ", ".join(f"{numbers[k]} at {values[k]:g} s*" for k in most))
-    good = np.mean(results.measured.speed.values < 1e-3)
-    return CheckResult(bool(good < 0.05), f"{good:.1%} dead; {'; '.join(words)}")
+    alive = results.measured.speed.values >= 1e-3
+    text = f"{share_text(int(alive.sum()), alive.size)} end at a positive speed, asked 95 %; {'; '.join(words)}"
+    return holds_in_share(alive.sum(), alive.size, text, 0.95)
 
 
 def table(results):
@@ -168,7 +171,7 @@ def table(results):
 
 
 def draw(results):
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(6.5, 3.2), width_ratios=(3, 2))
     colours = dict(zip(DATA, (BLUE, RED, ORANGE, GREEN, PURPLE, SKY, "0.4"), strict=True))
     results = results.select(rule="paper")
     for data in results.values("data"):
@@ -176,15 +179,22 @@ def draw(results):
         low, high = np.array([wilson(*c) for c in found.values()]).T
         left.fill_between(list(found), low, high, color=colours[data], alpha=0.2)
         left.plot(list(found), [h / n for h, n in found.values()], "o-", ms=3, color=colours[data], label=data)
-    left.set(xscale="log", ylim=(-0.02, 1.02), xlabel="width", ylabel="share at the best speed", title="95 % intervals")
-    left.legend(fontsize=6, loc="center left")
+        n = next(iter(found.values()))[1]
+    left.set(xscale="log", ylim=(-0.02, 1.02), xlabel="width", ylabel="share at the best speed")
+    left.set(xticks=results.values("width"), title=f"(a) {n} restarts each, 95 % intervals")
+    left.get_xaxis().set_major_formatter("{x:g}")
+    left.minorticks_off()
+    left.legend(fontsize=7, loc="upper left")
     for data, d in DIMENSIONS.items():
         if data in results.values("data"):
             low, middle, high = half_width(counts(results, data))
             most = 2 * max(results.values("width"))  # an arrow: more than any width that was run
             right.plot([d, d], [min(low, most), min(high, most)], color=colours[data])
             right.plot(d, min(middle, most), "o" if np.isfinite(middle) else "^", color=colours[data])
-    right.set(yscale="log", xlabel="dimension d", ylabel="width for half of the restarts", xticks=(2, 4, 6))
+    right.set(yscale="log", xlabel="dimension d (▲: not reached)", ylabel="width", xticks=(2, 4, 6), xlim=(1, 7))
+    right.set(yticks=results.values("width"), title="(b) for half of the restarts")
+    right.get_yaxis().set_major_formatter("{x:g}")
+    right.minorticks_off()
     return figure
 
 
@@ -192,8 +202,8 @@ experiment = Experiment(
     title="Wide nets and the certified best direction, on circles and in more dimensions",
     source="Section 5, conjecture 1",
     measure=measure,
-    full=dict(data=DATA, width=(4, 8, 16, 32, 64, 128), rule=tuple(RULES), seed=range(2)),
-    quick=dict(data=("circle8", "cube3", "planes2"), width=(4, 16, 64), rule=("paper",), seed=range(2)),
+    full=dict(data=DATA, width=(4, 8, 16, 32, 64, 128), rule=tuple(RULES), seed=range(4)),
+    quick=dict(data=("circle8", "planes2"), width=(4, 16, 32), rule=("paper",), seed=range(2)),
     where="rule == 'paper' or (width == 64 and data in ('circle12', 'cube3', 'planes2', 'planes3'))",
     draw=draw,
     tables=table,
@@ -221,11 +231,12 @@ experiment = Experiment(
             grows,
             {"rule": "paper"},
         ),
-        Claim(  # asked after the claim above had failed in six dimensions
+        Claim(
             "In more than two dimensions the share falls again in the widest nets.",
             "ours",
             falls_again,
             {"rule": "paper", "data": ("cube3", "planes2", "planes3")},
+            note="It was asked after the claim before it had failed in six dimensions.",
         ),
         Claim(
             "More dimensions need more neurons: the width for half of the restarts grows with d.",
@@ -233,6 +244,6 @@ experiment = Experiment(
             half_grows,
             {"rule": "paper"},
         ),
-        Claim("Hardly a restart is dead.", "E24 · Section 2.2", slower_ends, {"rule": "paper"}),
+        Claim("At most one restart in twenty is dead.", "E24 · Section 2.2", slower_ends, {"rule": "paper"}),
     ),
 )

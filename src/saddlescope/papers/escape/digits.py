@@ -22,8 +22,8 @@ experiment = Experiment(
     save_at=save_at,
     observe=(SPECTRA,),
     full=dict(form=("long",), seed=range(12)),
-    quick=dict(form=("quick",), seed=range(3)),
+    quick=dict(form=("quick",), seed=range(4)),
     check_available=require_data(FORMS),
-    draw=spectra_figure,
-    claims=spectra_claims("Fig. 1"),
+    draw=spectra_figure(FORMS),
+    claims=spectra_claims("Fig. 1", FORMS, "small"),
 )

@@ -71,12 +71,12 @@ def draw(results):
     figure, ax = plt.subplots(figsize=(6, 3))
     phi = np.linspace(0, 2 * np.pi, 2000)
     run = next(iter(results.runs()))
-    ax.plot(run.phi.values, run.speed.values, ".", color=BLUE, ms=2, label="one neuron, summed over the points")
+    ax.plot(run.phi.values, run.speed.values, ".", color=BLUE, ms=2, label="sum over the points, 1,000 angles")
     ax.plot(phi, equation6(phi), color=BLACK, lw=0.8, label="Eq. 6")
-    ax.axhline(TOP, color="0.5", ls="--", lw=0.8)
-    ax.set(xlabel="angle φ", ylabel="speed", xticks=np.pi / 2 * np.arange(5), ylim=(0, 0.5))
+    ax.axhline(TOP, color="0.5", ls="--", lw=0.8, label="√2 − 1")
+    ax.set(xlabel="angle φ of the neuron", ylabel="speed $-L_0$", xticks=np.pi / 2 * np.arange(5), ylim=(0, 0.55))
     ax.set_xticklabels(["0", "π/2", "π", "3π/2", "2π"])
-    ax.legend(fontsize=7, loc="lower right")
+    ax.legend(fontsize=8, loc="upper center", ncols=3)
     return figure
 
 

@@ -96,7 +96,8 @@ def predicted(forms):
         if not part.measured.sizes["run"]:
             return None
         good = np.abs(ratios(part) - 1) <= WITHIN
-        text = f"{share_text(int(good.sum()), n)} within {WITHIN:.0%}; real over predicted {by_start(part)}"
+        text = f"{share_text(int(good.sum()), n)} leave within {WITHIN:.0%} of the predicted step"
+        text += f"; real over predicted: {by_start(part)}"
         return holds_in_share(int(good.sum()), n, text, groups=groups_by(part, "form", good))
 
     return check
@@ -111,7 +112,8 @@ def improves(results):
         gaps = [abs(np.mean(ratios(m)[m.measured.start.values == s]) - 1) for s in ends(m)]
         good.append(gaps[1] < gaps[0])
         said.append(f"{form} {gaps[0]:.3f} → {gaps[1]:.3f}")
-    return holds_in_share(int(sum(good)), len(good), f"{sum(good)} of {len(good)} forms; {', '.join(said)}")
+    text = f"{sum(good)} of {len(good)} forms; mean gap at the largest → the smallest start: {', '.join(said)}"
+    return holds_in_share(int(sum(good)), len(good), text)
 
 
 def ends(results):
@@ -131,7 +133,8 @@ def ordered(results):
     if not found:
         return None
     good = int(np.sum(np.array(found) >= TOGETHER - 1e-9))
-    text = f"{good} of {len(found)} groups; rank correlation {min(found):.2f} to {max(found):.2f}"
+    text = f"{good} of {len(found)} groups of one form and start have a rank correlation of {TOGETHER:g} or more"
+    text += f"; it is {min(found):.2f} to {max(found):.2f}"
     return holds_in_share(good, len(found), text)
 
 

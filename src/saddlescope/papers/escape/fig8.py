@@ -57,9 +57,7 @@ def draw(results):
     widths = results.values("width")
     columns = min(4, len(widths))
     rows = -(-len(widths) // columns)
-    figure, axes = plt.subplots(
-        rows, columns, figsize=(2.8 * columns, 2.1 * rows), sharex=True, sharey=True, squeeze=False
-    )
+    figure, axes = plt.subplots(rows, columns, figsize=(6.5, 0.5 + 1.7 * rows), sharex=True, sharey=True, squeeze=False)
     for ax in axes.flat[len(widths) :]:
         ax.set_visible(False)
     for ax, width in zip(axes.flat, widths, strict=False):
@@ -67,8 +65,10 @@ def draw(results):
             for trace, speed in zip(run.trace.values, run.speed.values, strict=True):
                 ax.plot(steps(), trace, color=BLUE if successes(speed) else ORANGE, lw=0.3)
         ax.axhline(RANK_ONE, color="0.5", ls="--", lw=0.6)
-        ax.set(title=f"width {width}", ylim=(-0.1, 0.55), xlabel="step", ylabel="speed")
+        ax.set(title=f"width {width}", ylim=(-0.1, 0.55), xlabel="step", ylabel="speed $-L_0$", xticks=(0, 1500, 3000))
         ax.label_outer()
+    shown = RESTARTS * len(results.values("seed"))
+    figure.suptitle(f"{shown} runs per width; blue: faster than √2 − 1 (dashed)", fontsize=9)
     return figure
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from saddlescope.checks import in_most_runs
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, ORANGE
+from saddlescope.figures import BLUE, ORANGE, SKY
 from saddlescope.nets import BiasFreeMLP, Identity
 from saddlescope.observables import WeightRanks
 from saddlescope.optimisers import GradientDescent
@@ -21,6 +21,7 @@ from saddlescope.training import every
 
 RANK, INPUTS, OUTPUTS, STEPS = 3, 6, 5, 6000
 STRENGTHS = (3.0, 2.0, 1.0)
+COUNTED = 0.1  # of s₁: singular values above it count
 WITHIN = 0.02  # of the loss at the start: a plateau has a finite length
 
 
@@ -65,7 +66,9 @@ def at_levels(run):
 
 
 def say_ranks(results):
-    return "ranks by plateau: " + "; ".join(str(ranks_on(run)) for run in list(results.runs())[:3])
+    rows = [", then ".join(" ".join(map(str, ranks)) for ranks in ranks_on(run)) for run in results.runs()]
+    text = f"ranks of the three layers, plateau by plateau: {'; '.join(rows[:3])} (first runs)"
+    return f"{text}; singular values above {COUNTED:g} of the largest count"
 
 
 def say_levels(results):
@@ -73,13 +76,13 @@ def say_levels(results):
     for run in list(results.runs())[:3]:
         found = " ".join(f"{p.level:.3f}" for p in plateaus(run))
         rows.append(f"{found} (best {' '.join(f'{v:.3f}' for v in best_levels(run))})")
-    return f"levels of the first runs: {'; '.join(rows)}"
+    return f"levels of the first runs: {'; '.join(rows)}; allowed {WITHIN:g} of the loss at the start"
 
 
 def draw(results):
     figure, ax = plt.subplots(figsize=(5.4, 3.4))
     for k, run in enumerate(results.runs()):
-        ax.plot(run["loss"].values, color=BLUE, lw=0.8, label=None if k else "loss")
+        ax.plot(run["loss"].values, color=SKY if k else BLUE, lw=0.8 if k else 1.4, zorder=2 if k else 3)
         if k == 0:
             for level in best_levels(run):
                 ax.axhline(level, color=ORANGE, ls="--", lw=0.8)
@@ -92,7 +95,7 @@ experiment = Experiment(
     source="Section 5, conjecture 4",
     setting=setting,
     save_at=every(10, STEPS),
-    observe=(WeightRanks(0.1),),
+    observe=(WeightRanks(COUNTED),),
     full=dict(seed=range(20)),
     quick=dict(seed=range(5)),
     draw=draw,

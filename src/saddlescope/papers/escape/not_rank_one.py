@@ -29,7 +29,7 @@ def measure(points, shake, mix, seed):
     two, three = depth2_optimum(X, G), depth3_optimum(X, G)
     return {
         "two": two.speed, "three": three.speed, "certified": two.kind == three.kind == EXACT,
-        "faster": three.speed > two.speed * (1 + SAME), "ratio": two.speed / three.speed,
+        "faster": three.speed > two.speed * (1 + SAME), "ratio": two.speed / three.speed if three.speed else 1.0,
     }  # fmt: skip
 
 
@@ -84,16 +84,18 @@ def tables(results):
 
 def draw(results):
     numbers = results.values("points")
-    figure, axes = plt.subplots(1, len(numbers), figsize=(3.6 * len(numbers), 3.2), squeeze=False)
-    found = dict(shares(results))
-    for ax, n in zip(axes[0], numbers, strict=True):
+    figure, axes = plt.subplots(1, len(numbers), figsize=(6.5 if len(numbers) > 1 else 3.6, 3), squeeze=False)
+    found, draws = dict(shares(results)), len(results.values("seed"))
+    for ax, n, letter in zip(axes[0], numbers, "abc", strict=False):
         shake, mix = results.values("shake"), results.values("mix")
         grid = np.array([[np.divide(*found.get((n, s, x), (np.nan, 1))) for s in shake] for x in mix])
         image = ax.imshow(100 * grid, origin="lower", vmin=0, vmax=100, cmap="viridis", aspect="auto")
         ax.set_xticks(range(len(shake)), [f"{s:g}" for s in shake])
         ax.set_yticks(range(len(mix)), [f"{x:g}" for x in mix])
-        ax.set(xlabel="shake of the points", ylabel="mix of normal G", title=f"N = {n}")
-        figure.colorbar(image, ax=ax, label="not rank one, % of draws")
+        ax.set(xlabel="shake of the points", title=f"({letter}) N = {n}")
+    axes[0, 0].set_ylabel("share of normal G")
+    figure.colorbar(image, ax=axes, label="not rank one, % of draws")
+    figure.suptitle(f"{draws} draws per cell", fontsize=9)
     return figure
 
 

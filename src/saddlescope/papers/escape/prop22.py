@@ -32,6 +32,7 @@ def measure(depth, start, seed):
     right = norm_after(times, R0, growth_rate(speed, depth), depth)
     printed = norm_after(times, R0, printed_rate(speed, depth), depth)
     turned = [a / norms[-1] - b / np.sqrt(depth) for a, b in zip(end, rho, strict=True)]
+    wrong = np.abs(norms / printed - 1)[1:]  # 1 where the printed norm is infinite already
     at = np.unique(np.linspace(0, len(times) - 1, SAVED).round().astype(int))
     at = np.pad(at, (0, SAVED - len(at)), mode="edge")
     measured = time_to_norm(norms[-1], R0, 1.0, depth) / times[-1]  # the κ with which R' = κ R^(L-1) ends there
@@ -40,10 +41,11 @@ def measure(depth, start, seed):
         "grown": float(norms[-1] / R0),
         "gap": float(np.max(np.abs(norms / right - 1))),
         "turned": float(np.sqrt(sum(np.sum(d * d) for d in turned))),
+        "printed_gap": float(np.max(wrong)),
+        "blown_up": float(np.mean(~np.isfinite(printed))),
         "rate_ratio": float(printed_rate(speed, depth) / measured),
         "time": ("instant", times[at] * growth_rate(speed, depth) * R0 ** (depth - 2)),
         "norm": ("instant", norms[at] / R0),
-        "printed": ("instant", np.where(np.isfinite(printed[at]), printed[at] / R0, -1.0)),
     }
 
 
@@ -55,11 +57,14 @@ def corrected(results):
 
 
 def as_printed(results):
-    """The printed norm is within 1 % of the flow at every instant."""
-    ratio, depth = results.measured.rate_ratio.values, results.measured.depth.values
-    good = int(np.sum(np.abs(ratio - 1) < 0.01))
-    said = ", ".join(f"{np.median(ratio[depth == d]):.3g} at L = {d}" for d in np.unique(depth))
-    return always(good, len(ratio), f"its rate over the measured one: {said} (L^(L/2))")
+    """The printed norm is within 1 % of the flow at every step of the solver."""
+    m = results.measured
+    gap, ratio, depth = m.printed_gap.values, m.rate_ratio.values, m.depth.values
+    good = int(np.sum(gap < 0.01))
+    rates = ", ".join(f"{np.median(ratio[depth == d]):.3g} at L = {d}" for d in np.unique(depth))
+    text = f"‖θ‖ over the printed norm is off by {gap.min():.0%} or more at some instant, allowed 1 %; its rate over "
+    infinite = f"; it is infinite during up to {m.blown_up.values.max():.0%} of the flow" if m.blown_up.any() else ""
+    return always(good, len(gap), f"{share_text(good, len(gap))}; {text}the measured one: {rates}{infinite}")
 
 
 def keeps_direction(results):
@@ -74,20 +79,21 @@ def keeps_direction(results):
 
 def draw(results):
     depths = results.values("depth")
-    figure, axes = plt.subplots(1, len(depths), figsize=(2.4 * len(depths), 2.8), squeeze=False)
-    for ax, depth in zip(axes[0], depths, strict=True):
+    rows = -(-len(depths) // 2)
+    figure, axes = plt.subplots(rows, min(2, len(depths)), figsize=(6.5, 0.3 + 2.3 * rows), squeeze=False)
+    for ax, depth, letter in zip(axes.flat, depths, "abcdef", strict=False):
         run = next(results.select(depth=depth).runs())
-        time, printed = run.time.values, run.printed.values
+        time, fine = run.time.values, np.linspace(0, run.time.values.max(), 4000)
+        printed = norm_after(fine, 1.0, depth ** (depth / 2), depth)  # in the time of the axis
+        shown = np.isfinite(printed)
         ax.semilogy(time, run.norm.values, "o", color=BLUE, ms=3, mfc="none", label="flow")
         ax.semilogy(time, norm_after(time, 1.0, 1.0, depth), color=BLUE, lw=0.8, label="corrected")
-        ax.semilogy(time[printed > 0], printed[printed > 0], "--", color=RED, label="printed")
-        ax.set(
-            xlabel="time, s L$^{1-L/2}$ R$_0^{L-2}$ t",
-            ylabel="norm over its start",
-            title=f"depth {depth}",
-        )
-        ax.set_ylim(0.8, 30)
-    axes[0, 0].legend(fontsize=7)
+        ax.semilogy(fine[shown], printed[shown], "--", color=RED, label="printed")
+        ax.set(xlabel="time, $s L^{1-L/2} R_0^{L-2} t$", ylabel="$R/R_0$", title=f"({letter}) depth {depth}, one draw")
+        ax.set(ylim=(0.8, 30), yticks=(1, 3, 10, 30), yticklabels=("1", "3", "10", "30"))
+    for ax in axes.flat[len(depths) :]:
+        ax.set_visible(False)
+    axes[0, 0].legend(fontsize=8)
     return figure
 
 
@@ -97,7 +103,7 @@ experiment = Experiment(
     source="Proposition 2.2",
     measure=measure,
     full=dict(depth=(2, 3, 4, 5), start=(1.0, 0.1, 0.01), seed=range(10)),
-    quick=dict(depth=(2, 3, 4, 5), start=(1.0,), seed=range(2)),
+    quick=dict(depth=(2, 3, 4, 5), start=(1.0,), seed=range(4)),
     draw=draw,
     claims=(
         Claim(

@@ -92,18 +92,20 @@ def from_depth_one(results):
 
 
 def draw(results):
-    figure, (left, right) = plt.subplots(1, 2, figsize=(7.6, 3.2))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(6.5, 3))
     for run in results.runs():
         left.plot(range(MOST + 1), run.speeds / run.speeds[0], "o-", color=BLUE, ms=2, lw=0.5)
     left.set(
         xlabel="layers added",
-        ylabel="speed over that of the first net",
-        title="random nets, deepened",
+        ylabel="speed over that of the random net",
+        xticks=range(MOST + 1),
+        title=f"(a) random nets, {results.measured.sizes['run']} draws",
         yscale="log",
     )
     right.hist(results.measured.shallow.values, 20, color=BLUE)
-    right.axvline(1, color=RED, lw=0.8)
-    right.set(xlabel="s*(1) / s*(2)", ylabel="data sets", title="from depth 1 to depth 2")
+    right.axvline(1, color=RED, lw=0.8, label="equal")
+    right.legend(fontsize=8, loc="upper left")
+    right.set(xlabel="s*(1) / s*(2)", ylabel="data sets", title="(b) from depth 1 to depth 2")
     return figure
 
 

@@ -80,12 +80,14 @@ def one_neuron(results):
 
 
 def draw(results):
-    figure, ax = plt.subplots(figsize=(4.4, 4))
+    figure, ax = plt.subplots(figsize=(4, 3.6))
     for run in results.runs():
         ax.plot(run.shallow, run.rank_one, "o", color=BLUE, mfc="none", ms=4)
     reach = 1.1 * float(results.measured.shallow.max())
     ax.plot([0, reach], [0, reach], color=BLACK, lw=0.8)
-    ax.set(xlabel="$s^*(2)$", ylabel="best speed with all layers of rank one", title="depths 3 to 5")
+    ax.set(xlabel="$s^*(2)$", ylabel="best speed with all layers of rank one", aspect="equal")
+    depths = ", ".join(map(str, results.values("depth")))
+    ax.set_title(f"depth {depths}; {len(results.values('seed'))} draws per data set")
     return figure
 
 

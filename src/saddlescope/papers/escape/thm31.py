@@ -1,10 +1,14 @@
 """Escape paper, Theorem 3.1: low rank of the deeper layers at the best escape direction, its bound
 beside the measured.
 
-The best directions found on Example 1 and other circles, on Gaussian data, and on data so nearly
+The fastest ends of searches on Example 1 and other circles, on Gaussian data, and on data so nearly
 rank one that the bound is below 1 at once (its constant c is small). Elsewhere the bound says
 nothing at these depths: it is below 1 only past layer 81 c², which is 115,000 on Example 1. The
 corrected bound has ℓ − 1 for ℓ, and ℓ < L for two of the three ratios.
+
+Ends are polished but not pruned, and each depth is searched from random starts alone. A pruned net
+has rank one in its last two layers by Prop. 3.2, and a lifted one is as fast as the shallower net.
+An end that is slower than certified weights is no optimum: it is left out and counted.
 """
 
 import matplotlib.pyplot as plt
@@ -14,7 +18,8 @@ from saddlescope.checks import always, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE, RED
-from saddlescope.papers.escape._best import best_direction, data_of
+from saddlescope.papers.escape._data import data_of
+from saddlescope.papers.escape._ends import SETTLED, fastest_end, known_speed, second_value
 from saddlescope.theory.escape.bounds import (
     printed_theorem_bound,
     slack,
@@ -22,23 +27,22 @@ from saddlescope.theory.escape.bounds import (
     theorem_constant,
 )
 from saddlescope.theory.escape.layer_ratios import layer_ratios
-from saddlescope.theory.escape.localized import localized_loss
 
-DATA = ("circle8", "circle6", "circle10", "circle12", "gaussian", "aligned")
+DATA = ("circle8", "circle6", "circle10", "circle12", "gauss", "aligned")
+SIZES = {"gauss": (3, 12, 2), "aligned": (4, 8, 3)}
+WIDTH, RESTARTS = 8, 64
 MOST = 8  # layers: shorter nets are filled up with NONE
 NONE = -1.0
 
 
 def measure(data, depth, seed):
-    X, G = data_of(data, seed)
-    net = best_direction(X, G, depth, seed=seed)
-    speed = -localized_loss(net, X, G)
+    X, G = data_of(data, seed, *SIZES.get(data, ()))
+    net, speed = end = fastest_end(X, G, depth, WIDTH, RESTARTS, seed)
     c, layers = theorem_constant(X, G, speed), np.arange(1, depth + 1)
     ratios = layer_ratios(net, X)
-    values = [np.linalg.svd(w, compute_uv=False) for w in net]
-    first = np.array([s[0] / s[1] if len(s) > 1 and s[1] > 1e-4 * s[0] else 1e4 for s in values])
     return {
         "speed": speed,
+        "optimal": end.reaches(known_speed(X, G, depth)),
         "constant": c,
         "weights": ("layer", filled(ratios.weights)),
         "activations": ("layer", filled(ratios.activations[1:])),
@@ -47,8 +51,13 @@ def measure(data, depth, seed):
         "corrected": ("layer", filled(np.minimum(theorem_bound(layers, c), 1e6))),
         "appendix_gap": appendix_gap(X, G, speed, c),
         **earliest(ratios.activations, X, G, speed, depth),
-        "literal": ("layer", filled(first / layers**0.25)),
+        "literal": ("layer", filled([literal_ratio(w, k) for k, w in enumerate(net, start=1)])),
     }
+
+
+def literal_ratio(matrix, layer):
+    """ℓ^(1/4) s₂/s₁; NONE for the first layer and for one row or column, where it is at most 1 for every matrix."""
+    return layer**0.25 * second_value(matrix) if layer > 1 and min(matrix.shape) > 1 else NONE
 
 
 def appendix_gap(X, G, speed, c):
@@ -61,16 +70,17 @@ def appendix_gap(X, G, speed, c):
 
 
 def earliest(ratios, X, G, speed, depth):
-    """The earliest layer ℓ₀ within 2 ln A/ℓ, for each ℓ < L: whether ℓ₀ ≤ ℓ, and how often it is 0
-    while X < 0 somewhere."""
+    """The earliest layer ℓ₀ within 2 ln A/ℓ, for each ℓ < L at which this limit is below 1: how many
+    such ℓ there are, in how many ℓ₀ > ℓ, and in how many ℓ₀ = 0 while X < 0 somewhere."""
     limit = 2 * np.log(slack(X, G, speed))
-    low = [np.flatnonzero(ratios[:-1] <= limit / m) for m in range(1, depth)]
-    first = [int(k[0]) if len(k) else depth for k in low]
-    late = sum(f > m for m, f in enumerate(first, start=1))
+    asked = [m for m in range(1, depth) if limit < m]
+    low = [np.flatnonzero(ratios[:-1] <= limit / m) for m in asked]
+    first = np.array([int(k[0]) if len(k) else depth for k in low])
     return {
-        "late": late,
-        "at_inputs": int(np.sum(np.array(first) == 0) * bool(np.any(X < 0))),
-        "asked": depth - 1,
+        "asked": len(asked),
+        "empty": depth - 1 - len(asked),
+        "late": int(np.sum(first > np.array(asked))),
+        "at_inputs": int(np.sum(first == 0) * bool(np.any(X < 0))),
     }
 
 
@@ -83,6 +93,7 @@ def bounded(name, bound, last):
     alone."""
 
     def check(results):
+        results, left = optima(results)
         good = n = tested = 0
         worst = 0.0
         for run in results.runs():
@@ -98,39 +109,46 @@ def bounded(name, bound, last):
             return None
         all_runs = results.measured.sizes["run"]
         text = f"{share_text(good, n)}, {tested} layers with a bound below 1; largest ratio over bound {worst:.3g}"
-        return always(good, n, f"{text}; in {all_runs - n} of {all_runs} nets it says nothing")
+        return always(good, n, f"{text}; in {all_runs - n} of {all_runs} nets it says nothing; {left}")
 
     return check
 
 
+def optima(results):
+    """The runs whose end is not known to be slower than the best, and how many others there are, in words."""
+    part = results.where(results.measured.optimal.values.astype(bool))
+    left = results.measured.sizes["run"] - part.measured.sizes["run"]
+    return part, f"{left} slower ends left out"
+
+
 def literal(results):
-    """s₁/s₂ ≥ ℓ^(1/4) in every layer, as the abstract has it."""
-    least = np.array([run.literal.values[: int(run.depth)].min() for run in results.runs()])
-    good = int(np.sum(least >= 1 - 1e-3))
-    names = [f"{run.data.item()} L = {int(run.depth)}" for run in results.runs()]
-    low = int(np.argmin(least))
-    return always(
-        good,
-        len(least),
-        f"{share_text(good, len(least))}; least s₁/(s₂ ℓ^(1/4)) {least[low]:.3f} ({names[low]})",
-    )
+    """s₁/s₂ ≥ ℓ^(1/4), as the abstract has it, in every layer from the second on with two rows and columns."""
+    part, left = optima(results)
+    runs = [run for run in part.runs() if run.literal.values.max() >= 0]
+    if not runs:
+        return None
+    most = np.array([run.literal.values.max() for run in runs])
+    good, worst = int(np.sum(most <= 1)), runs[int(np.argmax(most))]
+    text = f"{share_text(good, len(most))}, unpruned ends; largest ℓ^(1/4) s₂/s₁ {most.max():.2g} "
+    return always(good, len(most), f"{text}({worst.data.item()}, L = {int(worst.depth)}); {left}")
 
 
 def constant_falls(results):
-    """c(L) does not grow from depth to depth."""
+    """c(L) does not grow from depth to depth. Each depth is searched by itself, so that it could."""
     table = results.measured
     keys = list(zip(table.data.values, table.seed.values, strict=True))
     rises = []
     for key in dict.fromkeys(keys):
-        rows = [i for i, k in enumerate(keys) if k == key]
-        c = table.constant.values[sorted(rows, key=lambda i: table.depth.values[i])]
-        rises.append(np.max(c[1:] / c[:-1]) if len(c) > 1 else 0.0)
-    if max(rises) == 0:
+        rows = sorted((i for i, k in enumerate(keys) if k == key), key=lambda i: table.depth.values[i])
+        c = table.constant.values[rows]
+        rises += [np.max(c[1:] / c[:-1])] if len(c) > 1 else []
+    if not rises:
         return None
-    good = int(np.sum(np.array(rises) <= 1 + 1e-4))
-    first = table.constant.values[0]
-    text = f"{good} of {len(rises)} data sets; largest c(L + 1)/c(L) {max(rises):.5f}; c² = {first**2:.0f} on the first"
-    return always(good, len(rises), text)
+    good = int(np.sum(np.array(rises) <= 1 + 10 * SETTLED))  # c is steeper in the speed than 1/s
+    name, of_first = keys[0][0], [i for i, key in enumerate(keys) if key == keys[0]]
+    squares = ", ".join(f"{table.constant.values[i] ** 2:.4g} at L = {table.depth.values[i]}" for i in of_first)
+    text = f"{good} of {len(rises)} data sets; largest c(L + 1)/c(L) − 1: {max(rises) - 1:.1e}"
+    return always(good, len(rises), f"{text}; c² on {name}: {squares}")
 
 
 def sign(results):
@@ -154,43 +172,49 @@ def same_in_appendix(results):
 
 
 def layer_before(results):
-    late = results.measured.late.values
-    good = int(np.sum(late == 0))
-    return always(good, len(late), f"{share_text(good, len(late))}; late in {int(late.sum())} layers")
+    """ℓ₀ ≤ ℓ, counted in nets with a layer ℓ for which Proposition 3.4 says something."""
+    asked, late, empty = (results.measured[n].values for n in ("asked", "late", "empty"))
+    if not asked.any():
+        return None
+    good, n = int(np.sum(late[asked > 0] == 0)), int(np.sum(asked > 0))
+    text = f"ℓ₀ > ℓ for {late.sum()} of {asked.sum()} layers ℓ; for {empty.sum()} others 2 ln A/ℓ ≥ 1 says nothing"
+    return always(good, n, f"{share_text(good, n)}; {text}")
 
 
 def after_the_inputs(results):
     """The proof then uses that Zσ_{ℓ₀} ≥ 0, which X = Zσ_0 need not be."""
     found, asked = (results.measured[n].values for n in ("at_inputs", "asked"))
-    good = int(np.sum(found == 0))
-    text = f"ℓ₀ = 0, with negative entries of X, for {int(found.sum())} of {int(asked.sum())} layers ℓ"
-    return always(good, len(found), f"{share_text(good, len(found))}; {text}")
+    if not asked.any():
+        return None
+    good, n = int(np.sum(found[asked > 0] == 0)), int(np.sum(asked > 0))
+    text = f"ℓ₀ = 0, with negative entries of X, for {found.sum()} of {asked.sum()} layers ℓ"
+    return always(good, n, f"{share_text(good, n)}; {text}")
 
 
 def draw(results):
     names = results.values("data")
-    figure, axes = plt.subplots(1, len(names), figsize=(2.2 * len(names), 2.9), sharey=True, squeeze=False)
-    for ax, name in zip(axes[0], names, strict=True):
+    columns = min(3, len(names))
+    rows = -(-len(names) // columns)
+    shape = dict(figsize=(6.5, 0.4 + 2.3 * rows), sharex=True, sharey=True, squeeze=False)
+    figure, axes = plt.subplots(rows, columns, **shape)
+    for ax, name, letter in zip(axes.flat, names, "abcdef", strict=False):
         for run in results.select(data=name).runs():
-            depth = int(run.depth)
-            layers = np.arange(1, depth + 1)
+            layers = np.arange(1, int(run.depth) + 1)
             for what, color in (("weights", BLUE), ("activations", ORANGE)):
-                ax.semilogy(
-                    layers,
-                    np.maximum(run[what].values[:depth], 1e-10),
-                    "o-",
-                    color=color,
-                    ms=2,
-                    lw=0.6,
-                )
-            ax.semilogy(layers, np.minimum(run.corrected.values[:depth], 1e6), "--", color=RED, lw=0.8)
+                values = np.maximum(run[what].values[: len(layers)], 1e-17)
+                ax.semilogy(layers, values, "o-", color=color, ms=2, lw=0.6)
+            limit = run.corrected.values[: len(layers)]
+            ax.semilogy(layers, np.where(limit < 1e6, limit, np.nan), "--", color=RED, lw=0.8)
         ax.axhline(1, color="0.5", lw=0.8)
-        ax.set(xlabel="layer", title=name)
-    axes[0, 0].set_ylabel("distance from rank one")
-    axes[0, 0].plot([], [], "o-", color=BLUE, label="weights")
-    axes[0, 0].plot([], [], "o-", color=ORANGE, label="activations")
-    axes[0, 0].plot([], [], "--", color=RED, label="corrected bound")
-    axes[0, 0].legend(fontsize=6)
+        ax.set(title=f"({letter}) {name}", ylim=(3e-18, 3e6), xlabel="layer ℓ", ylabel="distance from rank one")
+        ax.set_xticks(range(1, 1 + int(results.measured.depth.max())))
+        ax.label_outer()
+    for ax in axes.flat[len(names) :]:
+        ax.set_visible(False)
+    for style, color, label in (("o-", BLUE, "$W_\\ell$"), ("o-", ORANGE, "$Z^\\sigma_\\ell$"), ("--", RED, "bound")):
+        axes[0, 0].plot([], [], style, color=color, ms=2, label=label)
+    axes[0, 0].legend(fontsize=8, loc="center right")
+    figure.suptitle(f"All depths, {len(results.values('seed'))} seeds; a bound above 1 says nothing", fontsize=9)
     return figure
 
 
@@ -199,14 +223,15 @@ experiment = Experiment(
     source="Theorem 3.1",
     measure=measure,
     full=dict(data=DATA, depth=(2, 3, 4, 5, 6, 8), seed=range(3)),
-    quick=dict(data=("circle8", "gaussian", "aligned"), depth=(2, 3, 4), seed=range(2)),
+    quick=dict(data=("circle8", "aligned"), depth=(2, 3, 4), seed=range(2)),
     where="depth > 2 or data != 'circle6' and data != 'circle10'",  # there nothing escapes at depth 2
     draw=draw,
     claims=(
         Claim(
-            "s₁(W_ℓ) is at least ℓ^(1/4) times any other singular value.",
+            "At the fastest direction that a search finds (no net is trained), s₁(W_ℓ) ≥ ℓ^(1/4) s₂(W_ℓ) for ℓ ≥ 2.",
             "E1 · Abstract",
             literal,
+            note="Where several directions are equally fast an end may mix them.",
         ),
         Claim(
             "The bound as printed holds for W_ℓ.",
@@ -243,7 +268,7 @@ experiment = Experiment(
         ),
         Claim("Theorem A.8 states the same bound.", "E44 · A.8", same_in_appendix),
         Claim(
-            "The earliest layer that Proposition 3.4 gives lies at or before ℓ.",
+            "The earliest layer that Proposition 3.4 gives lies at or before ℓ, where it gives one.",
             "E46 · A.8",
             layer_before,
         ),
@@ -253,6 +278,6 @@ experiment = Experiment(
             after_the_inputs,
             note="It may be the inputs themselves. The hidden layers 1 … ℓ − 1 serve, with ℓ − 1 for ℓ.",
         ),
-        Claim("c does not grow with depth.", "E45 · Section 3", constant_falls),
+        Claim("c does not grow with depth, each depth searched by itself.", "E45 · Section 3", constant_falls),
     ),
 )

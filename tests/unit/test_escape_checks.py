@@ -1,0 +1,231 @@
+"""Checks of the escape paper's theory experiments: each can fail, and says nothing where nothing was judged."""
+
+import numpy as np
+import pytest
+
+from saddlescope.papers.escape import (
+    certificate,
+    controls,
+    example1,
+    localized,
+    prop22,
+    prop33,
+    prop34,
+    random_data,
+    speed_vs_depth,
+    t1_bound,
+    thm31,
+)
+from saddlescope.papers.escape._data import data_of
+from saddlescope.papers.escape._ends import SETTLED, End, fastest_end, is_rank_one, known_speed, second_value
+from saddlescope.papers.escape._example1 import converged, runs_of
+from saddlescope.papers.escape._flows import outputs_of, stepped_time
+from saddlescope.results import Results, collect, named
+from saddlescope.theory.escape.growth import first_time
+from saddlescope.theory.escape.localized import circle
+from saddlescope.theory.escape.one_neuron import one_neuron_direction, one_neuron_weights
+
+MANY = 8
+
+
+def made(points, **columns):
+    """Results with one run per point; columns are one value per run, or (axes, one array per run)."""
+    rows = []
+    for k in range(len(points)):
+        cell = {n: (v[0], np.asarray(v[1][k])) if isinstance(v, tuple) else v[k] for n, v in columns.items()}
+        rows.append(named(cell))
+    return Results(collect(rows, points), collect([named({})] * len(points), points))
+
+
+def seeds(n=MANY, **more):
+    return [{**more, "seed": k} for k in range(n)]
+
+
+# ---- Ends of a search, and flows from any start ----
+
+
+def test_ends_are_not_pruned():
+    """Eight points at depth 2 have several neurons of speed √2 - 1: an end mixes them, a pruned net would not."""
+    X, G = circle(8)
+    end = fastest_end(X, G, 2, 8, 8, 0)
+    assert end.speed == pytest.approx(np.sqrt(2) - 1, rel=SETTLED)
+    assert [w.shape for w in end.weights] == [(8, 2), (1, 8)]
+    assert not is_rank_one(second_value(end.weights[0]))
+
+
+def test_ends_of_gaussian_data_are_rank_one_and_as_fast_as_the_certificate():
+    X, G = data_of("gauss", 0, 2, 6, 3)
+    end = fastest_end(X, G, 2, 6, 8, 0)
+    assert end.reaches(known_speed(X, G, 2))
+    assert not end.reaches(1.01 * end.speed)
+    assert all(is_rank_one(second_value(w)) for w in end.weights)
+
+
+def test_nothing_escapes_from_six_points_at_depth_2():
+    end = fastest_end(*circle(6), 2, 4, 8, 0)
+    assert end == End([], 0.0)
+    assert not end.reaches(0.0)
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4])
+def test_small_steps_arrive_at_the_exact_time_along_a_direction(depth):
+    rng = np.random.default_rng(1)
+    X, G = rng.standard_normal((3, 8)), rng.standard_normal((2, 8)) / 8
+    u, y, speed = one_neuron_direction(X, G, rng)
+    rho = one_neuron_weights(u, y, depth, (3,) * (depth - 1))
+    level = 3**depth * np.linalg.norm(outputs_of(rho, X))
+    exact = first_time(level, np.sqrt(depth), speed, np.linalg.norm(outputs_of(rho, X)), depth)
+    assert stepped_time(rho, X, G, level) == pytest.approx(exact, rel=1e-2)
+
+
+def test_a_net_that_only_shrinks_never_arrives():
+    one = np.ones((1, 1))
+    assert stepped_time([one] * 3, one, one, 10.0) == np.inf
+
+
+def test_free_weights_converge_to_layers_of_norm_one():
+    ends = runs_of(3, 0, 8)
+    best = int(np.argmax(ends.speeds))
+    before = [w[best] for w in ends.weights]
+    assert max(abs(np.sum(w**2) - 1) for w in before) > 1e-3
+    assert max(abs(np.sum(w**2) - 1) for w in converged(before)) < 1e-6
+
+
+# ---- Checks on made numbers ----
+
+
+def gaussian(second, settled=True, escapes=True):
+    columns = dict(escapes=[escapes] * MANY, settled=[settled] * MANY, gain=[0.0] * MANY, residual=[0.0] * MANY)
+    return made(seeds(points=6), second=("layer", [second] * MANY), **columns)
+
+
+def test_layers_of_random_data_may_have_a_second_value():
+    assert random_data.rank_one_layers(2)(gaussian([0.5, 1e-9, 0.0])).holds
+    assert not random_data.rank_one_layers(1)(gaussian([0.5, 1e-9, 0.0])).holds
+    assert not random_data.rank_one_layers(2)(gaussian([0.5, 0.1, 0.0])).holds
+    assert not random_data.abstract_ratio(gaussian([1.0, 0.9, 0.0])).holds  # 2^(1/4) · 0.9 is above 1
+    assert random_data.abstract_ratio(gaussian([1.0, 0.8, 0.0])).holds
+
+
+def test_draws_without_a_direction_decide_nothing():
+    nothing = gaussian([0.0, 0.0, 0.0], settled=False, escapes=False)
+    for check in (random_data.rank_one_layers(1), random_data.abstract_ratio, random_data.stationary):
+        assert check(nothing) is None
+    assert random_data.depth_gains_nothing(nothing) is None
+
+
+def test_a_shallow_end_may_mix_neurons():
+    ratio = ("layer", [[0.4, 0.0, 0.0]] * MANY)
+    results = made(seeds(data="circle8"), ratio=ratio, speed=[0.4] * MANY, linear_speed=[0.0] * MANY)
+    assert not controls.rank_one(1, "data")(results).holds
+    assert controls.rank_one(2, "data")(results).holds
+    assert controls.rank_one(1, "data")(made(seeds(data="circle8"), ratio=ratio, speed=[0.0] * MANY)) is None
+
+
+def by_depth(ranks, speeds=(0.0, 0.4, 0.5, 0.5)):
+    """Nets of depth 2, 3 and 4 with these ranks."""
+    return made(
+        seeds(data="circle8"),
+        rank=(("deep", "layer"), [ranks] * MANY),
+        speed=("depth", [speeds] * MANY),
+    )
+
+
+def test_the_middle_layers_are_judged_and_the_last_two_are_not():
+    assert speed_vs_depth.middle_rank_one(by_depth([[2, 1, 0, 0], [2, 1, 1, 0], [2, 1, 9, 9]])).holds
+    assert not speed_vs_depth.middle_rank_one(by_depth([[2, 1, 0, 0], [2, 1, 1, 0], [2, 2, 1, 1]])).holds
+    assert speed_vs_depth.middle_rank_one(by_depth([[2, 1, 0], [2, 1, 1]])) is None  # no depth above three
+
+
+def test_the_converse_needs_a_net_of_rank_one_layers():
+    assert not speed_vs_depth.converse(by_depth([[2, 1, 0, 0], [2, 1, 1, 0], [2, 1, 1, 1]])).holds
+    assert speed_vs_depth.converse(by_depth([[2, 1, 0, 0], [2, 2, 1, 0], [2, 1, 1, 1]])) is None
+
+
+def constants(of_depth):
+    points = [{"data": "circle8", "depth": d, "seed": s} for s in range(MANY) for d in (2, 3)]
+    return made(points, constant=[of_depth[p["depth"]] for p in points])
+
+
+def test_a_constant_that_grows_with_depth_is_noticed():
+    assert thm31.constant_falls(constants({2: 40.0, 3: 30.0})).holds
+    assert not thm31.constant_falls(constants({2: 30.0, 3: 30.001})).holds
+
+
+def test_a_late_layer_counts_and_an_empty_limit_does_not():
+    ok = dict(asked=[2] * MANY, late=[0] * MANY, empty=[1] * MANY)
+    assert thm31.layer_before(made(seeds(), **ok)).holds
+    assert not thm31.layer_before(made(seeds(), **(ok | {"late": [1] * MANY}))).holds
+    assert thm31.layer_before(made(seeds(), **(ok | {"asked": [0] * MANY}))) is None
+
+
+def test_slower_ends_are_left_out_of_the_theorem():
+    literal = ("layer", [[-1.0, 1.3, -1.0]] * MANY)
+    points = seeds(data="circle8", depth=3)
+    assert not thm31.literal(made(points, literal=literal, optimal=[True] * MANY)).holds
+    assert thm31.literal(made(points, literal=literal, optimal=[False] * MANY)) is None
+
+
+def escapes(gaps):
+    """One draw per seed at two scales: the gap of the escape time at each."""
+    points = [{"cost": "squared", "depth": 3, "alpha": a, "seed": s} for s in range(MANY) for a in gaps]
+    ratio = [1 + gaps[p["alpha"]] for p in points]
+    norms = dict(norm_settled=[30.0 for _ in points], norm_escape=[2 / p["alpha"] for p in points])
+    return made(points, escapes=[True] * len(points), ratio=ratio, **norms)
+
+
+def test_the_gap_of_the_escape_time_must_shrink():
+    assert localized.tends_to_one(escapes({0.1: 0.1, 0.001: 0.005})).holds
+    assert not localized.tends_to_one(escapes({0.1: 0.001, 0.001: 0.005})).holds
+    assert not localized.tends_to_one(escapes({0.1: 0.1, 0.001: 0.02})).holds
+    assert localized.tends_to_one(escapes({0.001: 0.005})) is None
+
+
+def test_a_direction_may_settle_after_the_escape():
+    found = localized.settles_before(escapes({0.1: 0.1, 0.001: 0.005}))  # 30 against 20, and against 2,000
+    assert found.partly
+    assert not localized.settles_before(escapes({0.1: 0.1})).holds
+    assert localized.grows_after(escapes({0.001: 0.1})).holds  # 30 < √2000
+    assert localized.grows_after(escapes({0.1: 0.1})) is None  # not a small start
+
+
+def test_a_draw_that_never_escapes_is_no_evidence_for_a_bound():
+    check = t1_bound.below("draw", "bound")
+    results = [made(seeds(size=1.0), draw=[value] * MANY) for value in (0.5, 1.5, t1_bound.NEVER)]
+    assert check(results[0]).holds
+    assert not check(results[1]).holds
+    assert check(results[2]) is None
+
+
+def test_a_printed_norm_that_is_off_somewhere_fails():
+    columns = dict(rate_ratio=[1.0] * MANY, blown_up=[0.0] * MANY)
+    assert prop22.as_printed(made(seeds(depth=3), printed_gap=[0.001] * MANY, **columns)).holds
+    assert not prop22.as_printed(made(seeds(depth=3), printed_gap=[0.5] * MANY, **columns)).holds
+
+
+def test_a_bound_above_one_says_nothing():
+    assert prop34.enough_layers(made(seeds(), spare=[0.0] * MANY, says=[0] * MANY)) is None
+    assert not prop34.enough_layers(made(seeds(), spare=[-1.0] * MANY, says=[2] * MANY)).holds
+    assert prop33.sub_nets(made(seeds(), later=[prop33.SILENT] * MANY)) is None
+    assert not prop33.sub_nets(made(seeds(), later=[2.0] * MANY)).holds
+    assert not prop33.all_fast_nets(made(seeds(), moved=[0.5] * MANY, moved_bound=[0.1] * MANY)).holds
+
+
+def test_norms_of_layers_are_asked_to_1e_6():
+    assert example1.balanced(made(seeds(), norm_gap=("sample", [[1e-8, example1.NONE]] * MANY))).holds
+    assert not example1.balanced(made(seeds(), norm_gap=("sample", [[1e-3, 1e-8]] * MANY))).holds
+    assert example1.balanced(made(seeds(), norm_gap=("sample", [[example1.NONE] * 2] * MANY))) is None
+
+
+def test_a_width_that_is_not_certified_proves_nothing():
+    points = [{"case": case} for case in certificate.WIDTHS]
+    bound = [certificate.RANK_ONE] * 3 + [0.5]
+    for certified, holds in ((True, True), (False, False)):
+        columns = dict(bound=bound, speed=bound, certified=[True] * 3 + [certified])
+        assert certificate.four_needed(made(points, **columns)).holds == holds
+
+
+def test_width_four_is_certified_by_its_own_numbers():
+    found = certificate.by_width(4)
+    assert found["certified"]
+    assert found["speed"] == pytest.approx(0.5, abs=1e-12)
