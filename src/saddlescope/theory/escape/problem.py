@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from saddlescope.errors import require
+from saddlescope.errors import InvalidInput, require
 
 EMPTY = 1e-12  # singular values of X below this share of the largest are none
 
@@ -50,7 +50,7 @@ def problem_of(X, G) -> Problem:
 
 def as_data(X, G) -> tuple[np.ndarray, np.ndarray]:
     """X and G as arrays of numbers, refused with one sentence where they cannot be used."""
-    X, G = np.asarray(X, float), np.asarray(G, float)
+    X, G = _numbers("X", X), _numbers("G", G)
     require(X.ndim == 2 and X.size, f"X must have the shape (inputs, points); got {X.shape}.")
     require(
         G.ndim == 2 and G.shape[0] and G.shape[1] == X.shape[1],
@@ -63,10 +63,31 @@ def as_data(X, G) -> tuple[np.ndarray, np.ndarray]:
     return X, G
 
 
-def check_sizes(depth, width, restarts) -> None:
+def _numbers(name, values):
+    try:
+        values = np.asarray(values)
+        real = values.dtype.kind in "biuf"
+        return values.astype(float) if real else np.asarray(values.tolist(), float)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name} must be a table of real numbers; some of its entries are not.") from None
+
+
+def scaled(X, G) -> tuple[np.ndarray, np.ndarray, float]:
+    """X and G with a largest entry of one each, and the size by which all speeds are then multiplied."""
+    largest, steepest = np.abs(X).max(), np.abs(G).max()
+    size = float(largest * steepest) if np.log10(largest) + np.log10(steepest) < 300 else np.inf
+    require(1e-290 < size < np.inf, "Speeds of these data have no place among floating-point numbers; scale X or G.")
+    return X / largest, G / steepest, size
+
+
+def check_sizes(depth, width, restarts, seed=0) -> None:
     """Refuse sizes with which there is nothing to search."""
-    whole = all(isinstance(v, int | np.integer) for v in (depth, width, restarts))
-    require(whole, f"Depth, width and restarts are whole numbers; got {depth!r}, {width!r}, {restarts!r}.")
+    whole = all(isinstance(v, int | np.integer) for v in (depth, width, restarts, seed))
+    require(
+        whole,
+        f"Depth, width, restarts and seed are whole numbers; got {depth!r}, {width!r}, {restarts!r}, {seed!r}.",
+    )
+    require(seed >= 0, f"The seed must be 0 or more; got {seed}.")
     require(depth >= 2, f"An escape direction needs depth 2 or more, since depth 1 has no ReLU; got depth {depth}.")
     require(width >= 1, f"The hidden width must be 1 or more; got {width}.")
     require(restarts >= 1, f"The number of restarts must be 1 or more; got {restarts}.")
