@@ -1,13 +1,15 @@
 """Whether a point is stationary in Clarke's sense, where ReLUs are at their kinks.
 
-At z = 0 every σ′ in [0, 1] is a slope of the ReLU. A point is stationary on the sphere if *some* choice of these slopes
-gives ∇L0 = −sρ. With σ′(0) = 0 or 1 alone the residual at an optimum is of order one.
+At z = 0 every σ′ in [0, 1] is a slope of the ReLU. A point is stationary on the sphere if *some*
+choice of these slopes gives ∇L0 = −sρ. With σ′(0) = 0 or 1 alone the residual at an optimum is of
+order one.
 
-Clarke's gradients are the convex hull of the limits of gradients from nearby weights. Tied kinks therefore have one
-slope: σ′(−z) = 1 − σ′(z). If the kinks are independent (see `kinks`), all slopes that are left belong to the hull, and a
-residual of zero proves that the point is stationary. It is also proved where limits of gradients, drawn at random, have
-a hull that comes as near to −sρ. Otherwise the slopes may be more than Clarke has: a residual of zero is necessary, not
-sufficient.
+Clarke's gradients are the convex hull of the limits of gradients from nearby weights. Tied kinks
+therefore have one slope: σ′(−z) = 1 − σ′(z). If the kinks are independent (see `kinks`), all
+slopes that are left belong to the hull, and a residual of zero proves that the point is
+stationary. It is also proved where limits of gradients, drawn at random, have a hull that comes
+as near to −sρ. Otherwise the slopes may be more than Clarke has: a residual of zero is necessary,
+not sufficient.
 """
 
 from typing import NamedTuple
@@ -36,7 +38,8 @@ class Stationarity(NamedTuple):
     - `plain`: the same with σ′(0) = 0.
     - `kinks`: how many kinks there are, over all hidden layers.
     - `slopes`: σ′ of every hidden layer at the choice found, (neurons, points) each.
-    - `sufficient`: whether a small residual proves that the point is stationary; else it is necessary only.
+    - `sufficient`: whether a small residual proves that the point is stationary; else it is
+      necessary only.
     """
 
     residual: float
@@ -49,10 +52,12 @@ class Stationarity(NamedTuple):
 def stationarity(weights, X, G, kink=KINK) -> Stationarity:
     """The residual at `weights` on ‖θ‖² = L, minimised over the slopes of kinks.
 
-    In the kinks of one layer the gradient is linear: bounded least squares, layer after layer, until nothing changes.
-    With kinks in several layers this finds a choice, not always the best: the residual is then an upper bound.
+    In the kinks of one layer the gradient is linear: bounded least squares, layer after layer, until
+    nothing changes. With kinks in several layers this finds a choice, not always the best: the
+    residual is then an upper bound.
     """
-    before, kinks = layers_of(weights, X).before[:-1], kinks_of(weights, X, kink)
+    X, G = np.asarray(X, float), np.asarray(G, float)
+    before, kinks = layers_of(weights, X).before[:-1], kinks_of(weights, X, X.any(axis=0) & G.any(axis=0), kink)
     speed = -localized_loss(weights, X, G)
     size = max(abs(speed) * np.sqrt(len(weights)), 1e-300)
 
@@ -70,7 +75,9 @@ def stationarity(weights, X, G, kink=KINK) -> Stationarity:
 
 
 def _search(off, kinks, inputs):
-    """The best of a few starts. First only kinks that some input reaches: behind a kink slopes of 1 mostly do."""
+    """The best of a few starts. First only kinks that some input reaches: behind a kink slopes of
+    1 mostly do.
+    """
     every = [np.unique(g[g >= 0]) for g in kinks.groups]
     front = [np.unique(g[(g >= 0) & z.any(axis=0)]) for g, z in zip(kinks.groups, inputs, strict=False)]
     best = (np.inf, np.ones(kinks.number))
@@ -97,7 +104,7 @@ def _sweep(off, layers, values):
 
 
 def _best_slopes(off, values, groups):
-    """The values of these groups, in [0, 1], with the least residual: one layer, so that it is linear."""
+    """The values of these groups of one layer, in [0, 1], with the least residual."""
 
     def changed(to):
         new = values.copy()
@@ -125,6 +132,6 @@ def _near(weights, X, kinks, choice, residual):
 
 
 def _distance(columns):
-    """From zero to the convex hull of the columns: least squares with positive shares whose sum is asked to be 1."""
+    """From zero to the convex hull of the columns: positive shares whose sum is asked to be 1."""
     shares = nnls(np.vstack([columns, np.ones(columns.shape[1])]), np.append(np.zeros(len(columns)), 1.0))[0]
     return np.linalg.norm(columns @ shares) / shares.sum()

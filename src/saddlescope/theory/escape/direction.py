@@ -25,10 +25,10 @@ class Direction:
     - `ratios`: Σ_{i≥2} s_i² / Σ s_i² of every W_ℓ: 0 for rank one.
     - `relu`: ‖Zσ_ℓ − Z_ℓ‖² / ‖Z_ℓ‖² of every hidden layer: 0 where the ReLU is the identity.
     - `imbalance`: the largest difference between the squared norms of a neuron's incoming and outgoing weights.
-    - `residual`: ‖∇L0 + sρ‖/‖sρ‖ in Clarke's sense: with the best choice of σ′(0) in [0, 1] at each kink. Points x and −x,
-      or x and 2x, have one choice together.
-    - `sufficient`: whether a small residual proves that this is a stationary point. Where it is False, kinks depend on
-      each other in other ways, and a small residual is necessary, not sufficient.
+    - `residual`: ‖∇L0 + sρ‖/‖sρ‖ in Clarke's sense: with the best choice of σ′(0) in [0, 1] at each
+      kink. Points x and −x, or x and 2x, have one choice together.
+    - `sufficient`: whether a small residual proves that this is a stationary point. Where it is
+      False, kinks depend on each other in other ways: it is necessary, not sufficient.
     - `plain_residual`: the same with σ′(0) = 0.
     - `kinks`: at how many pairs of neuron and point a ReLU is at its kink.
     """

@@ -33,8 +33,8 @@ class EscapeDirections:
     - `dead`: the share of random restarts that ended at speed zero.
     - `bound`: an upper bound of s*.
     - `bound_name`: why it holds.
-    - `status`: "certified" where the best speed reaches the bound; "bounded" where it does not; "found" where the data
-      are too large for a bound but that of their norms, which says little.
+    - `status`: "certified" where the best speed reaches the bound; "bounded" where it does not;
+      "found" where only the norms of the data bound it, which says little.
     """
 
     directions: tuple[Direction, ...]
@@ -92,9 +92,13 @@ class EscapeDirections:
 
 def _row(d):
     return (
-        f"{d.speed:.9f}", f"{d.share:.1%}", "-".join(map(str, d.ranks)), "-".join(map(str, d.widths)),
-        " ".join(f"{r:.2g}" for r in d.relu), f"{d.residual:.0e}{'' if d.sufficient else '*'}",
-    )  # fmt: skip
+        f"{d.speed:.9f}" if 1e-3 <= d.speed < 1e6 else f"{d.speed:.8e}",
+        f"{d.share:.1%}",
+        "-".join(map(str, d.ranks)),
+        "-".join(map(str, d.widths)),
+        " ".join(f"{r:.2g}" for r in d.relu),
+        f"{d.residual:.0e}{'' if d.sufficient else '*'}",
+    )
 
 
 def escape_directions(

@@ -1,9 +1,10 @@
 """Where ReLUs of a net are at their kink, and which of these kinks move together.
 
-A kink is a pair of hidden neuron and point with z = 0. Near the weights each z has a sign. Points x and 2x have the same
-signs in every layer; x and −x have opposite ones in the first. Such kinks are tied: they have one slope. The signs of
-what is left are those of Jδθ, where the rows of J are the gradients of these z by the weights. If the rows are linearly
-independent, every pattern of signs occurs (the linear independence kink qualification of Griewank and Walther, 2016).
+A kink is a pair of hidden neuron and point with z = 0. Near the weights each z has a sign. Points
+x and 2x have the same signs in every layer; x and −x have opposite ones in the first. Such kinks
+are tied: they have one slope. The signs of what is left are those of Jδθ, where the rows of J are
+the gradients of these z by the weights. If the rows are linearly independent, every pattern of
+signs occurs (the linear independence kink qualification of Griewank and Walther, 2016).
 """
 
 from typing import NamedTuple
@@ -26,8 +27,8 @@ class Kinks(NamedTuple):
     **Arguments:**
 
     - `masks`: where they are.
-    - `groups`: which kinks are tied, numbered through all layers; `NONE` where the slope is known. Behind kinks it is 1
-      where the neuron wakes with its inputs.
+    - `groups`: which kinks are tied, numbered through all layers; `NONE` where the slope is known.
+      Behind kinks it is 1 where the neuron wakes with its inputs.
     - `opposite`: the kinks of a group whose slope is one minus that of the others.
     """
 
@@ -47,9 +48,9 @@ class Kinks(NamedTuple):
         return [np.where(g == NONE, k, c) for g, k, c in zip(self.groups, known, chosen, strict=True)]
 
 
-def kinks_of(weights, X, kink=KINK) -> Kinks:
-    """The kinks of all hidden layers."""
-    masks = _masks(weights, X, kink)
+def kinks_of(weights, X, counts, kink=KINK) -> Kinks:
+    """The kinks of all hidden layers, at the points that count: not at zero, nor without weight."""
+    masks = [mask & counts for mask in _masks(weights, X, kink)]
     points, opposite = _same_points(X)
     groups, count = [], 0
     for layer, mask in enumerate(masks):
@@ -67,8 +68,8 @@ def kinks_of(weights, X, kink=KINK) -> Kinks:
 def _masks(weights, X, kink):
     """A z is small beside the largest that its layer can give this point.
 
-    Beside its own input it need not be: behind a kink all inputs are zero, and the slope there still decides what
-    passes back.
+    Beside its own input it need not be: behind a kink all inputs are zero, and the slope there still
+    decides what passes back.
     """
     found, reach = [], np.linalg.norm(X, axis=0)
     for matrix, z in zip(weights[:-1], layers_of(weights, X).before[:-1], strict=True):
@@ -78,7 +79,10 @@ def _masks(weights, X, kink):
 
 
 def _follows(weights, layer, X, masks):
-    """Where all inputs are at kinks or silent, and those at kinks have no negative weight: if one wakes, this does."""
+    """Where all inputs are at kinks or silent, and those at kinks have no negative weight.
+
+    If one of them wakes, so does this neuron.
+    """
     live = layers_of(weights, X).before[layer - 1] > 0
     alone = ~(live & ~masks[layer - 1]).any(axis=0)
     return alone & (np.minimum(weights[layer], 0) @ masks[layer - 1] == 0)
@@ -97,7 +101,7 @@ def _same_points(X):
 
 
 def rows_of(weights, X, kinks) -> np.ndarray | None:
-    """J, one row of norm one per group; None where it is too large, or a z is not linear in the weights."""
+    """J, one row of norm one per group; None where it is too large, or a z is not linear in θ."""
     if kinks.number * sum(w.size for w in weights) > MOST_ENTRIES:
         return None
     rows, below = [], np.zeros(X.shape[1], bool)
@@ -111,9 +115,9 @@ def rows_of(weights, X, kinks) -> np.ndarray | None:
 
 
 def patterns_of(weights, X, kinks, draws) -> np.ndarray:
-    """Patterns of slopes, 0 or 1 for each group, that occur near the weights: of nets drawn around them.
+    """Patterns of slopes, 0 or 1 for each group, that occur near the weights: of nets drawn nearby.
 
-    A draw is kept where each kink is left clearly, so that terms of second order in the step do not decide.
+    A draw is kept where each kink is left clearly, so that terms of second order do not decide.
     """
     rng, found = np.random.default_rng(0), []
     sizes = [STEP * np.linalg.norm(w) / np.sqrt(w.size) for w in weights]

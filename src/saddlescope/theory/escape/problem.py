@@ -50,7 +50,7 @@ def problem_of(X, G) -> Problem:
 
 def as_data(X, G) -> tuple[np.ndarray, np.ndarray]:
     """X and G as arrays of numbers, refused with one sentence where they cannot be used."""
-    X, G = _numbers("X", X), _numbers("G", G)
+    X, G = as_numbers("X", X), as_numbers("G", G)
     require(X.ndim == 2 and X.size, f"X must have the shape (inputs, points); got {X.shape}.")
     require(
         G.ndim == 2 and G.shape[0] and G.shape[1] == X.shape[1],
@@ -58,12 +58,13 @@ def as_data(X, G) -> tuple[np.ndarray, np.ndarray]:
     )
     for name, values in (("X", X), ("G", G)):
         bad = int(np.sum(~np.isfinite(values)))
-        require(not bad, f"{name} has {bad} values that are not finite; remove these points.")
+        require(not bad, f"{name} has entries that are not finite: {bad}; remove these points.")
         require(values.any(), f"{name} is zero everywhere, so that the localized loss is zero; give other data.")
     return X, G
 
 
-def _numbers(name, values):
+def as_numbers(name, values) -> np.ndarray:
+    """An array of floats; refused where it has words or complex numbers."""
     try:
         values = np.asarray(values)
         real = values.dtype.kind in "biuf"
@@ -76,7 +77,10 @@ def scaled(X, G) -> tuple[np.ndarray, np.ndarray, float]:
     """X and G with a largest entry of one each, and the size by which all speeds are then multiplied."""
     largest, steepest = np.abs(X).max(), np.abs(G).max()
     size = float(largest * steepest) if np.log10(largest) + np.log10(steepest) < 300 else np.inf
-    require(1e-290 < size < np.inf, "Speeds of these data have no place among floating-point numbers; scale X or G.")
+    require(
+        1e-290 < size < np.inf,
+        "X and G are too large or too small together for floating-point numbers; scale one of them.",
+    )
     return X / largest, G / steepest, size
 
 
