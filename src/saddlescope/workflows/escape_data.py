@@ -73,13 +73,13 @@ def _from_csv(path):
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
     require(rows, f"{path.name} is empty; give one row per point.")
+    one = max(map(len, rows)) == 1
+    others = next((mark for mark in ";\t " if one and mark in rows[0][0].strip()), None)
+    require(others is None, f"{path.name} has {others!r} between its cells; use commas.")
     # A row with a number in it is a point; a word in it is then a fault, and not the name of a column.
     named = not any(map(_is_number, rows[0]))
     names, rows = (rows[0], rows[1:]) if named else ([], rows)
     require(rows, f"{path.name} has names of columns, but no row below them; give one row per point.")
-    one = max(map(len, rows)) == 1
-    others = next((mark for mark in ";\t " if one and mark in rows[0][0].strip()), None)
-    require(others is None, f"{path.name} has {others!r} between its cells; use commas.")
     lengths = {len(row) for row in rows}
     require(len(lengths) == 1, f"The rows of {path.name} have different lengths: {sorted(lengths)}.")
     _require_table((len(rows), lengths.pop()), path)
