@@ -67,7 +67,7 @@ def test_every_claim_is_recorded(key, scale):
     """All of them in full form, with the reason of those that fail; a quick form need not be able to test each."""
     experiment, record = find_experiment(key), recorded(key, scale)
     if scale == "full" and record is None:
-        assert f"`{key}` | not yet run in full" in (ROOT / "README.md").read_text()
+        assert f"`{key}` | not yet run in full" in (ROOT / "docs" / "ledger.md").read_text(encoding="utf-8")
         return
     assert record is not None, f"run `make record` and commit papers/…/verdicts/*.{scale}.json"
     notes = {c.sentence: c.note for c in experiment.claims}
