@@ -85,7 +85,8 @@ def test_every_claim_is_recorded(key, scale):
 @pytest.mark.parametrize("key", experiment_keys())
 def test_recorded_words_follow_from_recorded_counts(key, scale):
     """Each record can be judged again without its runs; what it cannot tell may have other reasons than its counts."""
-    verdicts = recorded(key, scale)[0]
+    record = recorded(key, scale)
+    verdicts = record[0] if record else []  # the test above asks that it is missing on purpose
     wrong = [v.sentence for v in verdicts if v.counts and not v.unclear and v.word != word_of(v.counts)]
     assert not wrong
     assert not [v.sentence for v in verdicts if v.runs < 2 and v.word != UNCLEAR and v.counts]
