@@ -105,14 +105,15 @@ class Escape(NamedTuple):
 def search_escape(data: EscapeData, depth, width, restarts, seed, std=None, lr=None) -> Escape:
     """Search the directions of these data; with `std` and `lr`, predict when a run leaves the origin."""
     require((std is None) == (lr is None), "The escape time needs both --std and --lr; give both or neither.")
-    good = std is None or (0 < std < np.inf and 0 < lr < np.inf)
+    start = None if std is None or lr is None else (std, lr)
+    good = start is None or all(0 < v < np.inf for v in start)
     require(good, f"--std and --lr must be positive; got {std} and {lr}.")
     found = escape_directions(data.X, data.G, depth, width, restarts, seed)
-    answer = Escape(data, found, seed, (std, lr) if std else None, np.zeros(0))
-    if std is None or not found.directions:
+    answer = Escape(data, found, seed, start, np.zeros(0))
+    if start is None or not found.directions:
         return answer
-    draws = [draw_weights(data, depth, width, std, (seed, k)) for k in range(DRAWS)]
-    steps = [escape_time(weights, data.X, data.G, lr, answer.level) for weights in draws]
+    draws = [draw_weights(data, depth, width, start[0], (seed, k)) for k in range(DRAWS)]
+    steps = [escape_time(weights, data.X, data.G, start[1], answer.level) for weights in draws]
     return answer._replace(steps=np.array(steps))
 
 

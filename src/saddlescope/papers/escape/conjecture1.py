@@ -172,7 +172,7 @@ def table(results):
 
 def draw(results):
     figure, (left, right) = plt.subplots(1, 2, figsize=(6.5, 3.2), width_ratios=(3, 2))
-    colours = dict(zip(DATA, (BLUE, RED, ORANGE, GREEN, PURPLE, SKY, "0.4"), strict=True))
+    colours: dict[str, str] = dict(zip(DATA, (BLUE, RED, ORANGE, GREEN, PURPLE, SKY, "0.4"), strict=True))
     results = results.select(rule="paper")
     for data in results.values("data"):
         found = counts(results, data)

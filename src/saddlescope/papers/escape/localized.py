@@ -62,7 +62,7 @@ def setting(cost, depth, alpha, seed):
 
 def analyse(runs, settings, cost, depth, alpha, seed):
     X, Y = data_of(cost, seed)
-    G, r = gradient_at_zero(Y, cost), LEVEL * np.linalg.norm(Y)
+    G, r = gradient_at_zero(Y, cost), float(LEVEL * np.linalg.norm(Y))
     lr = settings["true"].optimiser.lr
     true, near = (path_of(runs[name], X, depth, lr) for name in ("true", "localized"))
     start = near["weights"][0]

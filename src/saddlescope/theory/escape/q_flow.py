@@ -59,7 +59,7 @@ def q_flow(weights, X, G, power: float = 0.0, turn: float = TURN) -> Iterator[In
         velocity = flow.velocity(state, hidden > 0)
         slides = bool(np.any(meetings > 1))
         turning = float(np.linalg.norm(velocity[:-2]))
-        yield Instant(q, state[-1], state[-2], velocity[-2], unflatten(state[:-2], weights), slides, turning)
+        yield Instant(float(q), state[-1], state[-2], velocity[-2], unflatten(state[:-2], weights), slides, turning)
         size = np.linalg.norm(velocity[:-1])
         if size <= STILL * flow.steepest(state):
             return

@@ -62,7 +62,7 @@ def _two_outputs(X, G, depth, two):
     if depth == 3 and depth3_fits(X, np.ones_like(G[:1])):
         _, bound, b = best_direction(lambda b: depth3_optimum(X, (b @ G)[None]).bound)
         inner = depth3_optimum(X, (b @ G)[None])
-        if inner.speed <= two.speed:
+        if inner.weights is None or inner.speed <= two.speed:
             return certify(two.speed, bound, scale, DIRECTIONS, two.weights)
         weights = [*inner.weights[:-1], b[:, None] @ inner.weights[-1]]
         return certify(inner.speed, bound, scale, DIRECTIONS, weights)
