@@ -159,12 +159,13 @@ def not_rank_one(results):
 
 def four_needed(results):
     """Certified at every width: s* is at most √2 − 1 up to three neurons, and 1/2 with four."""
-    rows = [(c, *(value(results, c, name) for name in ("bound", "speed", "certified"))) for c in WIDTHS]
-    if np.isnan([bound for _, bound, _, _ in rows]).any():  # a width was not run
+    cases = list(WIDTHS)
+    bounds, speeds, certified = ([value(results, c, n) for c in cases] for n in ("bound", "speed", "certified"))
+    if np.isnan(bounds).any():  # a width was not run
         return None
-    narrow, wide = [b for _, b, _, _ in rows[:-1]], rows[-1][2]
-    good = max(narrow) <= RANK_ONE + CLOSE and wide >= 0.5 - CLOSE and all(ok for *_, ok in rows)
-    return exactly(good, "; ".join(f"{c}: {b:.9f}{'' if ok else ', not certified'}" for c, b, _, ok in rows))
+    good = max(bounds[:-1]) <= RANK_ONE + CLOSE and speeds[-1] >= 0.5 - CLOSE and all(certified)
+    rows = zip(cases, bounds, certified, strict=True)
+    return exactly(good, "; ".join(f"{c}: {b:.9f}{'' if ok else ', not certified'}" for c, b, ok in rows))
 
 
 def draw(results):
