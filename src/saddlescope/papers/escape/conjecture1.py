@@ -224,12 +224,14 @@ experiment = Experiment(
             "Where wide nets miss it, five times as many steps do not help.",
             "ours",
             longer,
+            note="On the circle of 12 points more steps do help: part of its runs are slow, not stuck. Why is not known.",
         ),
         Claim(
             "The share of restarts that find it grows with width.",
             "E77 · Section 5, conjecture 1",
             grows,
             {"rule": "paper"},
+            note="In three planes (six dimensions) it falls again beyond 32 neurons. Why is not known.",
         ),
         Claim(
             "In more than two dimensions the share falls again in the widest nets.",
