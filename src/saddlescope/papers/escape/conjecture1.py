@@ -224,7 +224,7 @@ experiment = Experiment(
             "Where wide nets miss it, five times as many steps do not help.",
             "ours",
             longer,
-            note="On the circle of 12 points more steps do help: part of its runs are slow, not stuck. Why is not known.",
+            note="On the circle of 12 points more steps do help: some of its runs are slow, not stuck.",
         ),
         Claim(
             "The share of restarts that find it grows with width.",
