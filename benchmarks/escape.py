@@ -53,10 +53,10 @@ def torch_steps(starts, X, G, rule, restart, steps) -> float:
             if rule.normalised:
                 along = sum((s * w).sum() for s, w in zip(slopes, weights, strict=True)) / len(weights)
                 slopes = [s - along * w for s, w in zip(slopes, weights, strict=True)]
-                lr = lr / torch.sqrt(sum((s * s).sum() for s in slopes))
+                lr = lr / torch.sqrt(torch.stack([(s * s).sum() for s in slopes]).sum())
             for w, s in zip(weights, slopes, strict=True):
                 w.sub_(lr * s)
-            norm = torch.sqrt(sum((w * w).sum() for w in weights) / len(weights))
+            norm = torch.sqrt(torch.stack([(w * w).sum() for w in weights]).sum() / len(weights))
             for w in weights:
                 w.div_(norm)
     return (time.process_time() - begin) / steps

@@ -197,3 +197,45 @@ def test_escape_time_counts_the_steps_of_descent(depth, power):
 def test_the_direction_of_example_1_has_speed_one_half():
     X, G = circle(8)
     np.testing.assert_allclose(-localized_loss(EXAMPLE_1, X, G), 0.5, atol=1e-15)
+
+
+ONES = [[[1.0]]] * 3
+
+
+def test_a_net_that_only_shrinks_never_leaves():
+    """L0 = w₃w₂w₁ > 0: the flow goes to the origin. Lists are taken as arrays."""
+    assert np.isinf(blow_up_time(ONES, [[1.0]], [[1.0]]))
+    assert np.isinf(escape_time(ONES, [[1.0]], [[1.0]], 0.1, 2.0))
+    assert blow_up_time(ONES, [[1.0]], [[-1.0]]) == pytest.approx(1)
+
+
+def test_a_flow_that_rests_on_a_kink_never_leaves():
+    """x = ±1 with G = 1: any neuron loses on one of them, and dies at the kink of the other layer."""
+    rng = np.random.default_rng(0)
+    weights = [rng.standard_normal(s) for s in ((2, 1), (2, 2), (1, 2))]
+    X, G = np.array([[1.0, -1]]), np.array([[1.0, 1]])
+    assert np.isinf(escape_time(weights, X, G, 0.1, 10.0))
+
+
+@pytest.mark.parametrize("layer", range(3))
+def test_a_layer_that_is_nearly_zero_counts(layer):
+    """w₁′ = w₂w₃ and so on from (1, 1, 0): w₃ = tan t, so that T∞ = π/2."""
+    sizes = np.ones(3)
+    sizes[layer] = 1e-13
+    found = blow_up_time([[[s]] for s in sizes], [[1.0]], [[-1.0]])
+    assert found == pytest.approx(np.pi / 2, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        (([[[np.nan]], *ONES[1:]], [[1.0]], [[1.0]]), "1 in weights"),
+        ((ONES, [[np.inf]], [[1.0]]), "1 in X"),
+        ((ONES, [["a"]], [[1.0]]), "tables of numbers"),
+        ((5, [[1.0]], [[1.0]]), "tables of numbers"),
+    ],
+)
+def test_bad_weights_are_one_sentence_at_once(bad, said):
+    for function in (blow_up_time, lambda *net: escape_time(*net, 0.1, 1.0)):
+        with pytest.raises(InvalidInput, match=said):
+            function(*bad)

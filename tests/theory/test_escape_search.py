@@ -5,13 +5,15 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.optimize import nnls
 
 from saddlescope import escape_directions
 from saddlescope.errors import InvalidInput
 from saddlescope.theory.escape.candidates import find_candidates, shares_of
-from saddlescope.theory.escape.clarke import kinks_of, stationarity
+from saddlescope.theory.escape.clarke import stationarity
 from saddlescope.theory.escape.collapse import collapse_last, deepen, on_sphere
 from saddlescope.theory.escape.gradient import gradient_of
+from saddlescope.theory.escape.kinks import kinks_of
 from saddlescope.theory.escape.localized import circle, localized_loss, norm_of
 from saddlescope.theory.escape.polish import polish
 from saddlescope.theory.escape.problem import problem_of
@@ -181,9 +183,80 @@ def test_slopes_found_make_the_gradient_what_is_claimed():
     gradient = gradient_of(HALF, X, G, found.slopes)
     for g, w in zip(gradient, HALF, strict=True):
         assert g == pytest.approx(-0.5 * w, abs=1e-12)
-    for slope, mask in zip(found.slopes, kinks_of(HALF, X), strict=True):
+    for slope, mask in zip(found.slopes, kinks_of(HALF, X, True).masks, strict=True):
         assert np.all((slope >= 0) & (slope <= 1))
         assert np.isin(slope[~mask], (0, 1)).all()
+
+
+def hull_distance(columns):
+    """From zero to the convex hull of the columns."""
+    shares = nnls(np.vstack([columns, np.ones(columns.shape[1])]), np.append(np.zeros(len(columns)), 1.0))[0]
+    return np.linalg.norm(columns @ shares) / shares.sum()
+
+
+def sampled_residual(weights, X, G, size=1e-7, draws=3000):
+    """‖∇L0 + sρ‖/‖sρ‖ by gradient sampling: gradients of nets around this one, from automatic signs alone."""
+    rng, speed = np.random.default_rng(0), -localized_loss(weights, X, G)
+    found = []
+    for _ in range(draws):
+        moved = [w + size * rng.standard_normal(w.shape) for w in weights]
+        found.append(np.concatenate([g.ravel() for g in gradient_of(moved, X, G)]))
+    own = np.concatenate([speed * w.ravel() for w in weights])
+    return hull_distance(np.unique(np.round(found, 5), axis=0).T + own[:, None]) / np.linalg.norm(own)
+
+
+SMOOTH = [np.array([[1.0, 0]]), np.array([[1.0]])], np.array([[0, 0, 1.0], [1, -1, 0]]), np.array([[5, -5, -1.0]])
+
+
+def test_opposite_points_at_a_kink_have_one_slope():
+    """L0 is smooth there: 5σ(z) − 5σ(−z) = 5z. Free slopes would give zero."""
+    found = stationarity(*SMOOTH)
+    assert found.residual == pytest.approx(5 / np.sqrt(2))
+    assert found.sufficient
+    assert sampled_residual(*SMOOTH) == pytest.approx(found.residual, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_residual_is_that_of_gradient_sampling(seed):
+    """Points on few lines of the plane, with both signs and several sizes, and neurons across these lines."""
+    rng = np.random.default_rng(seed)
+    lines = rng.standard_normal((2, 2))
+    X = np.concatenate([lines * rng.choice([-2, -1, 1, 3], 2) for _ in range(4)], axis=1)
+    G = rng.standard_normal((1, 8))
+    across = np.array([[-lines[1, k], lines[0, k]] for k in range(2)])
+    weights = on_sphere([across, rng.standard_normal((1, 2))])
+    found = stationarity(weights, X, G)
+    assert found.kinks == 8
+    assert found.sufficient
+    assert sampled_residual(weights, X, G) == pytest.approx(found.residual, rel=1e-4, abs=1e-4)
+
+
+def test_three_points_of_a_plane_are_marked_as_necessary_only():
+    """At u across the plane, signs of x, y and x + y have 6 patterns of 8: free slopes are more than Clarke's."""
+    X = np.array([[1.0, 0, 1, 0], [0, 1, 1, 0], [0, 0, 0, 1]])
+    weights, G = [np.array([[0, 0, 1.0]]), np.array([[1.0]])], np.array([[-1.0, -1, 1, -1]])
+    found = stationarity(weights, X, G)
+    assert found.residual < 1e-12
+    assert found.sufficient == (sampled_residual(weights, X, G) < 1e-3)
+    steep = stationarity(weights, X, np.array([[1.0, 1, -3, -1]]))
+    assert steep.residual <= sampled_residual(weights, X, np.array([[1.0, 1, -3, -1]])) + 1e-6
+
+
+@pytest.mark.parametrize("points", [6, 8, 12])
+def test_directions_of_circles_are_stationary_by_gradient_sampling(points):
+    X, G = circle(points)
+    best = escape_directions(X, G, depth=3, width=8, restarts=32).best
+    assert best.sufficient
+    assert best.residual < 1e-6
+    assert sampled_residual(best.weights, X, G, size=1e-5) < 1e-3
+
+
+def test_points_at_zero_or_without_weight_are_no_kinks():
+    X, G = circle(8)
+    one = stationarity(HALF, X, G)
+    other = stationarity(HALF, np.c_[X, [0, 0], [1, 0]], np.c_[G, [1], [0]])
+    assert other.kinks == one.kinks
+    assert other.sufficient
 
 
 # ---- The parts ----
@@ -315,6 +388,10 @@ X8, G8 = circle(8)
         (X8, G8, {"width": 0}, "width must be 1"),
         (X8, G8, {"restarts": 0}, "restarts must be 1"),
         (X8, G8, {"depth": 2.5}, "whole numbers"),
+        (X8, G8, {"seed": -1}, "seed must be 0"),
+        (X8 + 1j, G8, {}, "real numbers"),
+        ([["a"]], [[1.0]], {}, "real numbers"),
+        (1e200 * X8, 1e200 * G8, {}, "too large or too small together"),
     ],
 )
 def test_bad_input_is_one_sentence(X, G, sizes, words):
@@ -331,10 +408,38 @@ def test_points_without_weight_change_nothing():
     far[:, 3] *= 1e8
     one, other = (escape_directions(x, G, depth=3, width=4, restarts=16) for x in (X, far))
     assert other.best.speed == pytest.approx(one.best.speed, rel=1e-6)
-    assert other.status == one.status == "bounded"
+    assert other.status == one.status == "found"
 
 
 def test_where_nothing_was_found_the_bound_is_said():
     found = escape_directions(*circle(6), depth=3, width=1, restarts=16)
     assert found.status == "bounded"
     assert "0.4641" in str(found)
+    assert "no direction was found" in str(found)
+    assert "no first-order escape" not in str(found)
+
+
+@pytest.mark.parametrize(("width", "restarts"), [(8, 64), (4, 1), (16, 8)])
+def test_the_optimum_is_listed_once_with_its_share(width, restarts):
+    found = escape_directions(*circle(8), depth=3, width=width, restarts=restarts)
+    assert found.status == "certified"
+    assert np.all(np.diff(found.speeds) < -1e-4)
+    ends = find_candidates(*problem_of(*circle(8))[:2], 3, width, restarts, 0).ends * problem_of(*circle(8)).scale
+    assert found.shares[0] == pytest.approx(np.mean(np.abs(ends - 0.5) <= 5e-4))
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-12, 1e200])
+def test_the_size_of_the_data_is_that_of_the_speed(size):
+    X, G = gaussian(0, 2, 5)
+    one, other = (escape_directions(x, G, depth=3, width=4, restarts=8) for x in (X, size * X))
+    assert other.speeds / size == pytest.approx(one.speeds)
+    assert other.bound / size == pytest.approx(one.bound)
+    assert other.status == one.status == "certified"
+    assert other.best.residual < 1e-6
+    assert len(str(other).splitlines()[2]) < 80
+
+
+def test_the_three_words_of_status():
+    assert escape_directions(*gaussian(0, 2, 5), restarts=4).status == "certified"
+    assert escape_directions(*gaussian(0, 2, 40), restarts=4).status == "bounded"
+    assert escape_directions(*gaussian(0, 8, 40), restarts=4).status == "found"

@@ -38,7 +38,7 @@ def test_help_is_quick_in_cpu_time():
 BAD = {
     "unknown key": (["run", "simplicty.fig1b"], "Did you mean 'simplicity.fig1b'?"),
     "unknown paper": (["run", "valley"], "Did you mean 'valleys'?"),
-    "in two papers": (["run", "fig4"], "Did you mean 'simplicity.fig4' or 'valleys.fig4'?"),
+    "in three papers": (["run", "fig4"], "Did you mean 'escape.fig4' or 'simplicity.fig4' or 'valleys.fig4'?"),
     "misspelt axis": (
         ["run", "simplicity.fig1b", "--axis", "seeds=0..3"],
         "simplicity.fig1b has no axis 'seeds'. Its axes are target, data, seed. Did you mean 'seed'?",
@@ -208,7 +208,7 @@ def test_what_a_file_says_is_what_its_experiment_is():
     from saddlescope.report.source_file import read_source
     from saddlescope.workflows.find import experiment_keys, find_experiment
 
-    texts = 0
+    texts, axes = 0, 0
     for key in experiment_keys():
         said, experiment = read_source(entry_of_key(key).file), find_experiment(key)
         assert (said.title, said.source) == (experiment.title, experiment.source)
@@ -216,9 +216,9 @@ def test_what_a_file_says_is_what_its_experiment_is():
         for scale in ("full", "quick"):
             for axis, values in getattr(experiment, scale).items():
                 found = said.axes[scale][axis]
-                texts += isinstance(found, str)
+                texts, axes = texts + isinstance(found, str), axes + 1
                 assert isinstance(found, str) or found == list(values), (key, scale, axis)
-    assert texts <= 3, "most axes are understood, not shown as text"
+    assert texts <= axes / 50, "most axes are understood, not shown as text"
 
 
 @pytest.mark.parametrize("words", [("list",), ("list", "--json"), ("show", "simplicity.fig1b"), ("run", "nosuch")])

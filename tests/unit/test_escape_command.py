@@ -40,6 +40,9 @@ def files(tmp_path):
         "words": {"X": X.T, "y": ["red", "blue"] * 4},
         "no_points": {"X": np.zeros((0, 2)), "y": np.zeros(0)},
         "many": {"X": np.ones((20_000, 200)), "y": np.ones(20_000)},
+        "words_x": {"X": [["a", "b"]] * 8, "y": np.ones(8)},
+        "complex": {"X": X.T + 1j, "y": np.ones(8)},
+        "too_large": {"X": 1e200 * X, "G": 1e200 * G},
     }
     for name, arrays in broken.items():
         np.savez(tmp_path / f"{name}.npz", **arrays)
@@ -163,7 +166,7 @@ def test_a_search_beyond_memory_is_refused_before_it_starts(monkeypatch):
         (("both.txt",), ".npz, .npy or .csv"),
         (("both.npz", "--depth", "1"), "depth 2 or more"),
         (("both.npz", "--width", "0"), "width must be 1"),
-        (("both.npz", "--loss", "hinge"), "squared or cross-entropy"),
+        (("targets.npz", "--loss", "hinge"), "squared or cross-entropy"),
         (("both.npz", "--figure", "f.txt"), ".png, .pdf or .svg"),
         (("both.npz", "--page", "f.txt"), "A page is .html"),
         (("both.npz", "--std", "0.1"), "both --std and --lr"),
@@ -173,7 +176,7 @@ def test_a_search_beyond_memory_is_refused_before_it_starts(monkeypatch):
         (("zero_g.npz",), "G is zero everywhere"),
         (("zero_x.npz",), "X is zero everywhere"),
         (("zero_y.npz",), "G is zero everywhere"),
-        (("nan.npz",), "1 values that are not finite"),
+        (("nan.npz",), "not finite: 1"),
         (("nan_y.npz",), "not finite"),
         (("one_class.npz", "--loss", "cross-entropy"), "two classes or more"),
         (("halves.npz", "--loss", "cross-entropy"), "whole numbers from 0"),
@@ -183,10 +186,41 @@ def test_a_search_beyond_memory_is_refused_before_it_starts(monkeypatch):
         (("many.npz",), "would take about"),
         (("both.npz", "--hours", "1e-9"), "would take about"),
         (("both.npz", "--std", "-1", "--lr", "1"), "must be positive"),
+        (("both.npz", "--seed", "-1"), "seed must be 0"),
+        (("both.npz", "--hours", "0"), "hours must be positive"),
+        (("both.npz", "--loss", "squared"), "leave out --loss"),
+        (("words_x.npz",), "real numbers"),
+        (("complex.npz",), "real numbers"),
+        (("too_large.npz",), "too large or too small together"),
     ],
 )
 def test_bad_input_is_one_sentence(saddlescope, words, said):
     status, _, error = saddlescope("escape", *words)
+    assert status == 2
+    assert said in error
+    assert error.strip().count("\n") == 0
+    assert ".." not in error
+
+
+@pytest.mark.parametrize("kind", ["npz", "npy", "csv"])
+@pytest.mark.parametrize(
+    ("inputs", "targets", "loss", "said"),
+    [
+        (0 * X.T, G[0], "squared", "X is zero"),
+        (X.T, 0 * G[0], "squared", "G is zero"),
+        (np.where(X.T > 0.9, np.nan, X.T), G[0], "squared", "not finite"),
+        (X.T, np.array([0, 2] * 4), "cross-entropy", "Class 1 has no sample"),
+        (X.T, np.zeros(8), "cross-entropy", "two classes or more"),
+    ],
+)
+def test_bad_data_are_one_sentence_in_every_format(saddlescope, tmp_path, kind, inputs, targets, loss, said):
+    if kind == "npz":
+        np.savez(tmp_path / "t.npz", X=inputs, y=targets)
+    elif kind == "npy":
+        np.save(tmp_path / "t.npy", np.column_stack([inputs, targets]))
+    else:
+        csv_of(tmp_path / "t.csv", "", [*inputs.T, targets])
+    status, _, error = saddlescope("escape", f"t.{kind}", "--loss", loss)
     assert status == 2
     assert said in error
     assert error.strip().count("\n") == 0
@@ -233,6 +267,11 @@ def test_columns_called_g_are_the_gradient(tmp_path):
         ("1,2\n3\n", "different lengths"),
         ("a,b,y\nred,2,1\n1,2,0\n", "'red'"),
         ("1\n2\n", "one row per"),
+        ("1,2,\n3,4,1\n", "y has an empty cell"),
+        ("a,b,y\n1,,0\n3,4,1\n", "an empty cell"),
+        ("a,b,y\n", "no row below"),
+        ("1;2;0\n3;4;1\n", "use commas"),
+        ("1\t2\t0\n", "use commas"),
     ],
 )
 def test_bad_tables_are_one_sentence(tmp_path, text, said):
@@ -268,3 +307,22 @@ def test_a_column_whose_name_begins_with_g_is_an_input(saddlescope, tmp_path):
     status, out, _ = saddlescope("escape", "people.csv", *FEW)
     assert status == 0
     assert "G as given" not in out
+
+
+def test_a_line_of_spaces_is_no_point(tmp_path):
+    (tmp_path / "t.csv").write_text("1,2,0\n   \n3,4,1\n")
+    assert read_escape_data(tmp_path / "t.csv").X.shape == (2, 2)
+
+
+def test_only_a_proof_says_that_nothing_escapes(saddlescope, tmp_path):
+    status, out, _ = saddlescope("escape", "six.npz", "--restarts", "4", "--width", "1", "--json", "--page", "p.html")
+    assert status == 0
+    assert json.loads(out)["note"] == "no direction was found"
+    assert json.loads(out)["status"] == "bounded"
+    assert "first-order" not in (tmp_path / "p.html").read_text()
+
+
+def test_weights_that_have_left_already_are_said_so(saddlescope):
+    status, out, _ = saddlescope("escape", "targets.npz", *FEW, "--std", "2", "--lr", "0.1")
+    assert status == 0
+    assert "use a smaller --std" in out

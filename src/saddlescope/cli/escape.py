@@ -15,7 +15,7 @@ Depth = Annotated[int, typer.Option(help="Number of layers, 2 or more.")]
 Width = Annotated[int, typer.Option(help="Neurons per hidden layer.")]
 Restarts = Annotated[int, typer.Option(help="Number of random starts.")]
 Seed = Annotated[int, typer.Option(help="Random seed of the starts.")]
-Loss = Annotated[str, typer.Option(help="Loss: squared or cross-entropy; unused where there is G.")]
+Loss = Annotated[str | None, typer.Option(help="Loss: squared (default) or cross-entropy; not with G.")]
 Std = Annotated[float | None, typer.Option(help="Standard deviation of initial weights.")]
 Rate = Annotated[float | None, typer.Option("--lr", help="Learning rate of the run.")]
 Hours = Annotated[float, typer.Option(help="Largest time of the search that is allowed.")]
@@ -31,7 +31,7 @@ def escape(
     width: Width = 16,
     restarts: Restarts = 200,
     seed: Seed = 0,
-    loss: Loss = "squared",
+    loss: Loss = None,
     std: Std = None,
     lr: Rate = None,
     hours: Hours = 1.0,
@@ -44,6 +44,9 @@ def escape(
     The file has one row per point. A .npz has X, and y or G; a .npy or .csv has the inputs and
     then y. G is the gradient of the loss at zero output; columns of a .csv called G, G1, … hold
     it. With --std and --lr the step of the escape is predicted.
+
+    "Certified" means that no net of this depth is faster, whatever its width. A residual with a
+    star is necessary, not sufficient, for a stationary point.
 
     Examples:
 
@@ -60,7 +63,7 @@ def escape(
     from saddlescope.workflows.search_escape import check_time, search_escape
 
     data = read_escape_data(file, loss)
-    said = check_time(data, depth, width, restarts, hours)
+    said = check_time(data, depth, width, restarts, hours, seed)
     if said:
         print(f"searching: {said}", file=sys.stderr)
     found = search_escape(data, depth, width, restarts, seed, std, lr)

@@ -34,7 +34,7 @@ def _speeds(ax, found):
     ax.set(xlabel="speed", ylabel="share of restarts", xticks=range(len(found.speeds)), ylim=(0, 1.08))
     ax.set_xlim(-0.6, max(len(found.speeds), 3) - 0.4)
     ax.set_xticklabels([f"{s:.4g}" for s in found.speeds])
-    ax.set_title(f"where restarts end; {found.dead:.0%} are dead" if found.directions else "no first-order escape")
+    ax.set_title(f"where restarts end; {found.dead:.0%} are dead" if found.directions else found.note)
 
 
 def _singular_values(ax, found):

@@ -28,6 +28,17 @@ CAPTION = (
 )
 CERTIFIED = "A certified speed is proved: no net of this depth, of any width, is faster. Shares come from the search."
 BOUNDED = "A search can miss a faster direction. The bound is proved; the best speed lies between the two."
+FOUND = "A search can miss a faster direction. For data of this size only their norms give a bound, which says little."
+MEANS = {"certified": CERTIFIED, "bounded": BOUNDED, "found": FOUND}
+REASONS = {
+    "activation cones": "All activation patterns of a neuron on these points were enumerated.",
+    "minimax over favourable sets": "All sets of points that a net can favour were bounded, each by a linear program.",
+    "closed set of weight vectors": "The bound of depth 3 was carried on to every depth, layer by layer.",
+    "output directions": "All directions of the outputs were bounded, by branch and bound.",
+    "weights of one sign": "Points where a net loses were left out; depth then gains nothing.",
+}
+MISSED = "The search found none at this width; a direction may exist."
+NECESSARY = "* A residual of zero is necessary here, not sufficient: kinks of this direction depend on each other."
 NOTHING = "No direction lowers the localized loss: a net leaves by terms of higher order, if at all."
 MEANINGS = {
     "speed": "s in ∇L0(ρ) = −sρ on ‖ρ‖² = L: the rate at which a net along ρ grows.",
@@ -36,7 +47,7 @@ MEANINGS = {
     "neurons": "neurons that each hidden layer needs.",
     "beyond rank one": "squared singular values but the first, over all, of every weight matrix: 0 for rank one.",
     "ReLU": "‖Zσ − Z‖² / ‖Z‖² of every hidden layer: 0 where the ReLU is the identity.",
-    "residual": "‖∇L0 + sρ‖ / ‖sρ‖, with the best slope at each kink: 0 at an escape direction.",
+    "residual": "‖∇L0 + sρ‖ / ‖sρ‖, with the best slopes of ReLUs at their kinks: 0 at an escape direction.",
 }
 COLUMNS = tuple(MEANINGS)
 
@@ -64,7 +75,7 @@ def escape_page(facts: dict, figure: bytes, name: str, command: str, date: str) 
         figure=_figure(figure) if facts["directions"] else Html(),
         directions=_directions(facts),
         certified=facts["said_of_bound"],
-        certified_means=CERTIFIED if facts["status"] == "certified" else BOUNDED,
+        certified_means=f"{MEANS[facts['status']]} {REASONS.get(facts['bound_name'], '')}",
         steps=_steps(facts),
         meanings=_meanings() if facts["directions"] else Html(),
         command=command,
@@ -93,7 +104,7 @@ def _searched(facts) -> str:
 
 def _answer(facts) -> str:
     if not facts["directions"]:
-        return f"{facts['note'].capitalize()}. {NOTHING}"
+        return f"{facts['note'].capitalize()}. {NOTHING if facts['status'] == 'certified' else MISSED}"
     best = facts["directions"][0]
     high = [k for k, rank in enumerate(best["ranks"], 1) if rank > 1]
     ranks = "every layer has rank one" if not high else f"rank is above one in layer {', '.join(map(str, high))}"
@@ -109,7 +120,8 @@ def _directions(facts) -> Html:
     rest = max(1 - settled - facts["dead"], 0)
     return fill(
         '<div class="wide" tabindex="0"><table class="numbers">$rows</table></div>'
-        '<p class="soft">$dead of the restarts are dead, $rest did not settle.</p>',
+        '<p class="soft">$dead of the restarts are dead, $rest did not settle. $mark</p>',
+        mark="" if all(d["sufficient"] for d in facts["directions"]) else NECESSARY,
         rows=joined(fill("<tr>$r</tr>", r=r) for r in rows),
         dead=f"{facts['dead']:.1%}",
         rest=f"{rest:.1%}",
@@ -119,13 +131,13 @@ def _directions(facts) -> Html:
 def _row(d) -> tuple[str, ...]:
     listed = lambda values: ", ".join(f"{v:.2g}" for v in values)  # noqa: E731
     return (
-        f"{d['speed']:.9f}",
+        f"{d['speed']:.9f}" if 1e-3 <= d["speed"] < 1e6 else f"{d['speed']:.8e}",
         f"{d['share']:.1%}",
         "-".join(map(str, d["ranks"])),
         "-".join(map(str, d["widths"])),
         listed(0 if v < 1e-12 else v for v in d["ratios"]),
         listed(d["relu"]),
-        f"{d['residual']:.0e}",
+        f"{d['residual']:.0e}{'' if d['sufficient'] else '*'}",
     )
 
 

@@ -4,11 +4,13 @@ import csv
 import re
 from pathlib import Path
 from typing import NamedTuple
+from zipfile import BadZipFile
 
 import numpy as np
 
 from saddlescope.errors import InvalidInput, require
 from saddlescope.theory.escape.localized import gradient_at_zero
+from saddlescope.theory.escape.problem import as_numbers
 
 KINDS = (".npz", ".npy", ".csv")
 LOSSES = ("squared", "cross-entropy")
@@ -30,21 +32,26 @@ class EscapeData(NamedTuple):
     origin: str
 
 
-def read_escape_data(path: str | Path, loss: str = "squared") -> EscapeData:
-    """Read a file with one row per point. Where it has G, G is taken; else G is made from y and the loss."""
+def read_escape_data(path: str | Path, loss: str | None = None) -> EscapeData:
+    """Read a file with one row per point. Where it has G, G is taken; else G is made from y and the loss.
+
+    Without a loss it is the squared one.
+    """
     path = Path(path)
-    require(loss in LOSSES, f"The loss is squared or cross-entropy; got {loss!r}.")
+    require(loss is None or loss in LOSSES, f"The loss is squared or cross-entropy; got {loss!r}.")
     require(path.suffix.lower() in KINDS, f"Data are a .npz, .npy or .csv file; got {path.name!r}.")
     require(path.is_file(), f"There is no file {str(path)!r}; give a file with X and y, or X and G.")
     try:
         found = {".npz": _from_npz, ".npy": _from_npy, ".csv": _from_csv}[path.suffix.lower()](path)
-    except (ValueError, OSError, EOFError) as error:
-        if isinstance(error, InvalidInput):
-            raise
-        raise InvalidInput(f"{path.name} cannot be read: {error}.") from None
+    except InvalidInput:
+        raise
+    except (ValueError, OSError, EOFError, BadZipFile):
+        whole = "is damaged, or holds Python objects" if path.suffix.lower() != ".csv" else "is no text in UTF-8"
+        raise InvalidInput(f"{path.name} cannot be read: it {whole}; write it again.") from None
     if "G" in found:
+        require(loss is None, f"{path.name} has G, which is the gradient of a loss already; leave out --loss.")
         return _with_gradient(found["X"], found["G"])
-    return _with_targets(found["X"], found["y"], loss)
+    return _with_targets(found["X"], found["y"], loss or LOSSES[0])
 
 
 def _from_npz(path):
@@ -64,10 +71,15 @@ def _from_npy(path):
 
 def _from_csv(path):
     with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = [row for row in csv.reader(file) if row]
+        rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
     require(rows, f"{path.name} is empty; give one row per point.")
-    named = not all(map(_is_number, rows[0]))
+    one = max(map(len, rows)) == 1
+    others = next((mark for mark in ";\t " if one and mark in rows[0][0].strip()), None)
+    require(others is None, f"{path.name} has {others!r} between its cells; use commas.")
+    # A row with a number in it is a point; a word in it is then a fault, and not the name of a column.
+    named = not any(map(_is_number, rows[0]))
     names, rows = (rows[0], rows[1:]) if named else ([], rows)
+    require(rows, f"{path.name} has names of columns, but no row below them; give one row per point.")
     lengths = {len(row) for row in rows}
     require(len(lengths) == 1, f"The rows of {path.name} have different lengths: {sorted(lengths)}.")
     _require_table((len(rows), lengths.pop()), path)
@@ -96,13 +108,14 @@ def _is_number(cell):
 
 def _numbers(columns, chosen, path):
     bad = next((cell for k in chosen for cell in columns[k] if not _is_number(cell)), None)
-    require(bad is None, f"{path.name} has {bad!r} where a number was expected.")
+    seen = "an empty cell" if bad is not None and not bad.strip() else repr(bad)
+    require(bad is None, f"{path.name} has {seen} where a number was expected.")
     return np.array([columns[k].astype(float) for k in chosen]).T
 
 
 def _with_gradient(X, G):
     """One row per point, or both as (…, points), as `escape_directions` takes them."""
-    X, G = np.asarray(X, float), np.asarray(G, float)
+    X, G = as_numbers("X", X), as_numbers("G", G)
     require(X.ndim == 2, f"X must have two dimensions, one row per point; got {X.shape}.")
     G = G[:, None] if G.ndim == 1 and len(G) == len(X) else np.atleast_2d(G)
     rows, columns = len(G) == len(X), G.ndim == 2 and G.shape[-1] == X.shape[1]
@@ -114,8 +127,10 @@ def _with_gradient(X, G):
 
 
 def _with_targets(X, y, loss):
-    X, y = np.asarray(X, float), np.asarray(y)
+    X, y = as_numbers("X", X), np.asarray(y)
     require(X.ndim == 2, f"X must have two dimensions, one row per point; got {X.shape}.")
+    empty = y.dtype.kind in "US" and not np.char.str_len(np.char.strip(y)).all()
+    require(not empty, "y has an empty cell; every point needs a target.")
     require(y.ndim in (1, 2) and len(y) == len(X), f"y must have one row per row of X: {len(X)}; got {y.shape}.")
     if loss == "squared":
         targets = _as_numbers(y)
@@ -128,10 +143,9 @@ def _with_targets(X, y, loss):
 
 
 def _as_numbers(y):
-    try:
-        values = y.astype(float)
-    except ValueError:
-        raise InvalidInput("y has words: use --loss cross-entropy for classes.") from None
+    words = y.dtype.kind in "US" and not all(map(_is_number, y.ravel()))
+    require(not words, "y has words: use --loss cross-entropy for classes.")
+    values = as_numbers("y", y.astype(float) if y.dtype.kind in "US" else y)
     return values[:, None] if values.ndim == 1 else values
 
 
@@ -145,7 +159,7 @@ def _one_hot(y):
     labels = y.ravel()
     if labels.dtype.kind in "US" and not all(map(_is_number, labels)):
         labels = np.unique(labels, return_inverse=True)[1]
-    values = labels.astype(float)
+    values = as_numbers("y", labels.astype(float) if labels.dtype.kind in "US" else labels)
     whole = np.isfinite(values).all() and np.all(values == np.round(values)) and values.min() >= 0
     require(whole, "Classes are whole numbers from 0 on, or words; use --loss squared for other targets.")
     classes = int(values.max()) + 1

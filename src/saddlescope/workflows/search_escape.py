@@ -9,7 +9,7 @@ from saddlescope.errors import number_of, require
 from saddlescope.sweeps.progress import duration
 from saddlescope.theory.escape.blow_up import escape_time
 from saddlescope.theory.escape.cost import search_cost
-from saddlescope.theory.escape.directions import NONE, EscapeDirections, escape_directions
+from saddlescope.theory.escape.directions import EscapeDirections, escape_directions
 from saddlescope.theory.escape.problem import as_data, check_sizes
 from saddlescope.workflows.escape_data import EscapeData
 
@@ -52,8 +52,12 @@ class Escape(NamedTuple):
         if not self.steps.size:
             return ""
         finite = self.steps[np.isfinite(self.steps)]
-        if not finite.size:
+        if np.isinf(self.steps).all():
             return "Predicted escape: none of the initial weights drawn leaves the origin."
+        if not finite.size:
+            return "Predicted escape: the flow from the initial weights drawn did not settle in time."
+        if not finite.max():
+            return f"Predicted escape: none, since ‖Y‖ is above {self.level:.3g} from the start; use a smaller --std."
         spread = f"{np.median(finite):,.0f} steps (from {finite.min():,.0f} to {finite.max():,.0f}"
         draws = f"over {len(finite)} of {len(self.steps)} draws)"
         return f"Predicted escape: {spread} {draws}, when ‖Y‖ = {self.level:.3g}."
@@ -61,7 +65,18 @@ class Escape(NamedTuple):
     def as_json(self) -> dict:
         """Everything that is printed, as values."""
         found = self.found
-        fields = ("speed", "share", "ranks", "widths", "ratios", "relu", "imbalance", "residual", "plain_residual")
+        fields = (
+            "speed",
+            "share",
+            "ranks",
+            "widths",
+            "ratios",
+            "relu",
+            "imbalance",
+            "residual",
+            "sufficient",
+            "plain_residual",
+        )
         directions = [{name: _plain(getattr(d, name)) for name in fields} for d in found.directions]
         steps = [float(s) if np.isfinite(s) else None for s in self.steps]
         return {
@@ -74,7 +89,7 @@ class Escape(NamedTuple):
             "restarts": found.restarts,
             "seed": self.seed,
             "directions": directions,
-            "note": "" if directions else NONE,
+            "note": found.note,
             "dead": found.dead,
             "status": found.status,
             "said_of_bound": found.said_of_bound,
@@ -90,14 +105,15 @@ class Escape(NamedTuple):
 def search_escape(data: EscapeData, depth, width, restarts, seed, std=None, lr=None) -> Escape:
     """Search the directions of these data; with `std` and `lr`, predict when a run leaves the origin."""
     require((std is None) == (lr is None), "The escape time needs both --std and --lr; give both or neither.")
-    good = std is None or (0 < std < np.inf and 0 < lr < np.inf)
+    start = None if std is None or lr is None else (std, lr)
+    good = start is None or all(0 < v < np.inf for v in start)
     require(good, f"--std and --lr must be positive; got {std} and {lr}.")
     found = escape_directions(data.X, data.G, depth, width, restarts, seed)
-    answer = Escape(data, found, seed, (std, lr) if std else None, np.zeros(0))
-    if std is None or not found.directions:
+    answer = Escape(data, found, seed, start, np.zeros(0))
+    if start is None or not found.directions:
         return answer
-    draws = [draw_weights(data, depth, width, std, (seed, k)) for k in range(DRAWS)]
-    steps = [escape_time(weights, data.X, data.G, lr, answer.level) for weights in draws]
+    draws = [draw_weights(data, depth, width, start[0], (seed, k)) for k in range(DRAWS)]
+    steps = [escape_time(weights, data.X, data.G, start[1], answer.level) for weights in draws]
     return answer._replace(steps=np.array(steps))
 
 
@@ -108,9 +124,10 @@ def draw_weights(data: EscapeData, depth, width, std, seed) -> list[np.ndarray]:
     return [std * rng.standard_normal((b, a)) for a, b in pairwise(widths)]
 
 
-def check_time(data: EscapeData, depth, width, restarts, hours: float) -> str:
+def check_time(data: EscapeData, depth, width, restarts, hours: float, seed=0) -> str:
     """Refuse a search that takes longer than so many hours; how long it takes, where that is worth saying."""
-    check_sizes(depth, width, restarts)
+    check_sizes(depth, width, restarts, seed)
+    require(hours > 0, f"--hours must be positive; got {hours:g}.")
     X, G = as_data(data.X, data.G)
     seconds = search_cost(X, G, depth, width, restarts).seconds
     share = 3600 * hours / seconds

@@ -5,7 +5,6 @@ nets of depth three, each of speed at most w_p/2; so s* ≤ √k/2 for k planes.
 in every plane attain it.
 """
 
-import re
 from functools import cache
 from itertools import product
 
@@ -23,8 +22,8 @@ def points_of(data):
 
 
 def _name(data):
-    kind, size = re.fullmatch(r"(circle|cube|planes)(\d+)", data).groups()
-    return kind, int(size)
+    kind = data.rstrip("0123456789")
+    return kind, int(data[len(kind) :])
 
 
 def planes(k):

@@ -51,7 +51,7 @@ def data_of(name) -> Data:
         X, G = circle(POINTS[name])
         Y, G = -G, gradient_at_zero(-G)
     else:
-        drawn = ImageClasses("small", POINTS[name]).data(None)
+        drawn = ImageClasses("small", POINTS[name]).data(np.random.default_rng(0))
         X, Y = (np.asarray(values, float).T for values in (drawn.x, drawn.y))
         G = gradient_at_zero(Y, "cross-entropy")
     level = 0.005 * X.shape[1] * np.linalg.norm(G)
@@ -60,13 +60,12 @@ def data_of(name) -> Data:
 
 def run_setting(name, depth, width, start, seed, constant=False, batch=None, growth=GROWTH) -> Setting:
     data = data_of(name)
-    least = norm_at_outputs(data.level, np.linalg.norm(data.X), depth)
+    least = norm_at_outputs(data.level, float(np.linalg.norm(data.X)), depth)
     rate = growth_rate(data.speed, depth)
     net = BiasFreeMLP((width,) * (depth - 1), 1.0)
     size = np.sqrt(net.parameter_count(len(data.X), len(data.Y)))
     lr = growth / rate / ((BEYOND * least) ** (depth - 2) if constant else 1)
     steps = budget(depth, start, constant, growth)
-    length = {"steps": steps} if batch is None else {"batch": batch, "epochs": -(-steps // (POINTS[name] // batch))}
     task = ImageClasses("small", POINTS[name]) if name == "digits" else ArrayTask(data.X.T, data.Y.T)
     return Setting(
         task=task,
@@ -75,7 +74,9 @@ def run_setting(name, depth, width, start, seed, constant=False, batch=None, gro
         optimiser=NormScaledDescent(lr, 0 if constant else depth - 2),
         initial=Scaled(start * least / size),
         seed=seed,
-        **length,
+        steps=steps if batch is None else None,
+        batch=batch,
+        epochs=None if batch is None else -(-steps // (POINTS[name] // batch)),
     )
 
 

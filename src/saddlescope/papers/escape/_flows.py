@@ -100,7 +100,7 @@ def solved_flow(weights, x, g, until, budget=4000, rtol=1e-10) -> Solved:
         return -np.concatenate([np.ravel(d) for d in _gradient(matrices(z), x, g)])
 
     start = np.concatenate([w.ravel() for w in weights])
-    solver = DOP853(velocity, 0.0, start, np.inf, rtol=rtol, atol=rtol * 1e-3 * np.linalg.norm(start))
+    solver = DOP853(velocity, 0.0, start, np.inf, rtol=rtol, atol=rtol * 1e-3 * float(np.linalg.norm(start)))
     times, pieces = [0.0], []
     while solver.nfev < budget and not until(solver.t, np.linalg.norm(solver.y)):
         solver.step()

@@ -12,6 +12,7 @@ with layers [1] in between (Prop. 3.2).
 """
 
 from fractions import Fraction
+from functools import wraps
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -62,6 +63,7 @@ def proof(case):
 def by_depth(depth):
     X, G = circle(8)
     found = speed_bound(X, G, depth)
+    assert found.weights is not None  # every depth of Example 1 has a direction
     ranks = [np.linalg.matrix_rank(w, tol=1e-6) for w in found.weights]
     return {
         "speed": -localized_loss(found.weights, X, G), "bound": found.bound, "certified": found.kind == EXACT,
@@ -82,14 +84,28 @@ def by_width(width):
 
 
 def value(results, case, name):
-    rows = results.measured[name].values[results.measured.case.values.astype(str) == case]
-    return rows[0] if len(rows) else None
+    """What was measured in one case."""
+    return results.measured[name].values[results.measured.case.values.astype(str) == case][0]
+
+
+def asks(*cases):
+    """A check that is not made where one of these cases was not run."""
+
+    def wrapped(check):
+        @wraps(check)
+        def made(results):
+            return check(results) if set(cases) <= set(results.measured.case.values.astype(str)) else None
+
+        return made
+
+    return wrapped
 
 
 def exactly(holds, evidence):
     return CheckResult(bool(holds), evidence, exact=True)
 
 
+@asks("proof")
 def nothing_faster(results):
     proved, speed = value(results, "proof", "proved"), value(results, "proof", "speed")
     text = (
@@ -99,6 +115,7 @@ def nothing_faster(results):
     return exactly(proved and speed == 0.5, text)
 
 
+@asks(*PROOFS)
 def controls_fail(results):
     found = {case: bool(value(results, case, "proved")) for case in PROOFS if case != "proof"}
     faster = value(results, "control: a sign reversed", "speed")
@@ -111,12 +128,14 @@ def depths_in(results, least):
     return [case for case, depth in DEPTHS.items() if case in present and depth >= least]
 
 
+@asks("proof", "depth 3")
 def same_at_all_depths(results):
     rows = [(c, value(results, c, "bound"), value(results, c, "certified")) for c in depths_in(results, 3)]
     good = value(results, "proof", "proved") and all(abs(b - 0.5) <= CLOSE and ok for _, b, ok in rows)
     return exactly(good, "; ".join(f"{case}: {bound:.9f}" for case, bound, _ in rows))
 
 
+@asks("depth 4")
 def rank_one_from_third(results):
     """Construction: layers from the second on are rank one, and the speed is the optimum."""
     rows = [(c, value(results, c, "speed"), value(results, c, "rank_later")) for c in depths_in(results, 4)]
@@ -126,6 +145,7 @@ def rank_one_from_third(results):
     )
 
 
+@asks("depth 2", "depth 3")
 def converse(results):
     """All layers after the first are rank one: L₀ = 1. The paper's form gives s*(L) = s*(1), or
     s*(2) with L₀ = 2.
@@ -140,6 +160,7 @@ def converse(results):
     return exactly(later == 1 and abs(s3 - s2) <= CLOSE, text)
 
 
+@asks("depth 3", "depth 4")
 def mended(results):
     """s*(L) = s*(L₀ + 2) with L₀ = 1: all depths have the speed of depth three."""
     s3, later = value(results, "depth 3", "bound"), value(results, "depth 3", "rank_later")
@@ -148,6 +169,7 @@ def mended(results):
     return exactly(later == 1 and max(abs(b - s3) for b in rows) <= CLOSE, text)
 
 
+@asks("depth 2", "depth 3")
 def not_rank_one(results):
     """Nets of rank-one layers reach s*(2) at most, at any depth."""
     s2, s3 = (value(results, f"depth {n}", "bound") for n in (2, 3))
@@ -155,14 +177,14 @@ def not_rank_one(results):
     return exactly(s3 > s2 + CLOSE and rank == 2, f"rank one {s2:.9f}, best {s3:.9f} with a first layer of rank {rank}")
 
 
+@asks(*WIDTHS)
 def four_needed(results):
     """Certified at every width: s* is at most √2 − 1 up to three neurons, and 1/2 with four."""
-    rows = [(c, *(value(results, c, name) for name in ("bound", "speed", "certified"))) for c in WIDTHS]
-    if any(bound is None for _, bound, _, _ in rows):  # a width was not run
-        return None
-    narrow, wide = [b for _, b, _, _ in rows[:-1]], rows[-1][2]
-    good = max(narrow) <= RANK_ONE + CLOSE and wide >= 0.5 - CLOSE and all(ok for *_, ok in rows)
-    return exactly(good, "; ".join(f"{c}: {b:.9f}{'' if ok else ', not certified'}" for c, b, _, ok in rows))
+    cases = list(WIDTHS)
+    bounds, speeds, certified = ([value(results, c, n) for c in cases] for n in ("bound", "speed", "certified"))
+    good = max(bounds[:-1]) <= RANK_ONE + CLOSE and speeds[-1] >= 0.5 - CLOSE and all(certified)
+    rows = zip(cases, bounds, certified, strict=True)
+    return exactly(good, "; ".join(f"{c}: {b:.9f}{'' if ok else ', not certified'}" for c, b, ok in rows))
 
 
 def draw(results):
@@ -170,14 +192,15 @@ def draw(results):
     right.set_title("(b) by width, depth 3")
     left.set_title("(a) by depth, any width")
     for ax, cases, word in ((left, DEPTHS, "depth L"), (right, WIDTHS, "neurons in the first layer")):
-        found = [(n, value(results, c, "speed"), value(results, c, "bound")) for c, n in cases.items()]
-        number, speed, bound = zip(*[row for row in found if row[1] is not None], strict=True)
+        shown = [c for c in cases if c in results.measured.case.values.astype(str)]
+        number = [cases[c] for c in shown]
+        speed, bound = ([value(results, c, name) for c in shown] for name in ("speed", "bound"))
         ax.plot(number, bound, "_", color=ORANGE, ms=14, mew=2, label="proved bound")
         ax.plot(number, speed, "o", color=BLUE, ms=4, label="attained")
         ax.set(xlabel=word, ylim=(0.38, 0.52), xticks=number)
         for level, name in ((0.5, "1/2"), (RANK_ONE, "$\\sqrt{2} - 1$")):
             ax.axhline(level, color="0.6", lw=0.7, ls="--")
-            ax.annotate(name, (number[-1], level - 0.003), fontsize=8, va="top", ha="right")
+            ax.annotate(name, (max(cases.values()), level - 0.003), fontsize=8, va="top", ha="right")
     left.set_ylabel("best speed $s^*$")
     left.legend(fontsize=8, loc="center right")
     return figure

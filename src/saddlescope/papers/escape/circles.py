@@ -26,6 +26,7 @@ CLOSE = 1e-9
 def measure(points):
     X, G = circle(points)
     two, three = depth2_optimum(X, G), depth3_optimum(X, G)
+    assert three.weights is not None  # every circle has a direction at depth 3
     return {
         "two": two.speed, "two_gap": two.gap, "three": three.speed, "three_gap": three.gap,
         "certified": two.kind == three.kind == EXACT, "every_depth": every_depth_bound(X, G),

@@ -172,7 +172,7 @@ def table(results):
 
 def draw(results):
     figure, (left, right) = plt.subplots(1, 2, figsize=(6.5, 3.2), width_ratios=(3, 2))
-    colours = dict(zip(DATA, (BLUE, RED, ORANGE, GREEN, PURPLE, SKY, "0.4"), strict=True))
+    colours: dict[str, str] = dict(zip(DATA, (BLUE, RED, ORANGE, GREEN, PURPLE, SKY, "0.4"), strict=True))
     results = results.select(rule="paper")
     for data in results.values("data"):
         found = counts(results, data)
@@ -224,12 +224,14 @@ experiment = Experiment(
             "Where wide nets miss it, five times as many steps do not help.",
             "ours",
             longer,
+            note="On the circle of 12 points more steps do help: some of its runs are slow, not stuck.",
         ),
         Claim(
             "The share of restarts that find it grows with width.",
             "E77 · Section 5, conjecture 1",
             grows,
             {"rule": "paper"},
+            note="In three planes (six dimensions) it falls again beyond 32 neurons. Why is not known.",
         ),
         Claim(
             "In more than two dimensions the share falls again in the widest nets.",

@@ -29,7 +29,7 @@ def measure(inputs, points, seed):
         "two": two.speed, "three": three.speed, "gain": three.speed / two.speed - 1 if two.speed else GAINS,
         "certified": two.kind == three.kind == EXACT, "gap": three.gap,
         "settled": deep.kind == EXACT, "deep_room": deep.bound / three.speed - 1,
-        "neurons": len(three.weights[0]),
+        "neurons": len(three.weights[0]) if three.weights else 0,
     }  # fmt: skip
 
 

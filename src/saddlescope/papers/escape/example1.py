@@ -61,6 +61,7 @@ def searched(width, seed):
     found = escape_directions(*circle(8), depth=3, width=width, restarts=64, seed=seed)
     gap = np.abs(found.speeds - RANK_ONE).min()
     best = found.best
+    assert best is not None
     return dict(zip(NAMES, (best.speed, best.ranks[0], gap, best.residual, best.plain_residual), strict=True))
 
 

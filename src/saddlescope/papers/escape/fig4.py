@@ -203,7 +203,7 @@ experiment = Experiment(
     setting=setting,
     save_at=save_at,
     observe=(SPECTRA,),
-    full=dict(form=("mnist",), depth=(4, 6), scale=(1e-2, 1e-3, 1e-4), clock=CLOCKS, seed=range(4)),
+    full=dict(form=("mnist",), depth=(4, 6), scale=(1e-2, 1e-3, 1e-4), clock=CLOCKS, seed=range(2)),
     quick=dict(form=("digits",), depth=(4, 6), scale=(1e-2, 1e-3), clock=CLOCKS, seed=range(4)),
     where="depth == 4 or (clock == 'own' and scale == 0.01)",
     check_available=require_data(FORMS),

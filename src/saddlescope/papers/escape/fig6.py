@@ -23,7 +23,7 @@ experiment = Experiment(
     setting=setting,
     save_at=save_at,
     observe=(SPECTRA,),
-    full=dict(form=("scaled",), seed=range(4)),
+    full=dict(form=("scaled",), seed=range(2)),
     quick=dict(form=("digits",), seed=range(4, 8)),
     check_available=require_data(FORMS),
     draw=spectra_figure(FORMS, log=True),

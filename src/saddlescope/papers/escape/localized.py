@@ -62,7 +62,7 @@ def setting(cost, depth, alpha, seed):
 
 def analyse(runs, settings, cost, depth, alpha, seed):
     X, Y = data_of(cost, seed)
-    G, r = gradient_at_zero(Y, cost), LEVEL * np.linalg.norm(Y)
+    G, r = gradient_at_zero(Y, cost), float(LEVEL * np.linalg.norm(Y))
     lr = settings["true"].optimiser.lr
     true, near = (path_of(runs[name], X, depth, lr) for name in ("true", "localized"))
     start = near["weights"][0]
@@ -188,7 +188,7 @@ def draw(results):
     figure, axes = plt.subplots(1, len(names) + 1, figsize=(6.5, 2.9), squeeze=False)
     for ax, name, letter in zip(axes[0, :-1], names, "ab", strict=False):
         first = results.select(cost=name, seed=results.values("seed")[0], depth=results.values("depth")[0])
-        for run in first.runs():
+        for run in first.where(first.measured.escapes.values.astype(bool)).runs():
             ax.semilogy(run.true_time, np.maximum(run.true_outputs, 1e-12), color=BLUE, lw=0.8)
             ax.semilogy(run.near_time, np.maximum(run.near_outputs, 1e-12), "--", color=ORANGE, lw=0.8)
         ax.set(xlabel="time / escape time", title=f"({letter}) {name}", xlim=(0, 2), ylim=(1e-10, 1e4))
@@ -198,7 +198,7 @@ def draw(results):
     last.loglog(part.alpha, np.maximum(np.abs(part.ratio - 1), 1e-8), "o", color=BLUE, mfc="none", ms=4)
     last.loglog(part.alpha, np.maximum(np.abs(part.predicted - 1), 1e-8), "x", color=RED, ms=4)
     seeds = len(results.values("seed"))
-    last.set(xlabel="initial norm α", ylabel="gap to localized run", title=f"(c) escape time, {seeds} seeds")
+    last.set(xlabel="initial norm α", ylabel="gap to localized run", title=f"(c) escape, {seeds} seeds")
     last.set_ylim(top=20)  # room for the legend
     _legend(last, ("o", BLUE, "true loss"), ("x", RED, "theory, from the draw"))
     return figure

@@ -168,8 +168,7 @@ def as_printed(results):
 
 def draw(results):
     depths = results.values("depth")
-    shape = dict(figsize=(6.5, 4.4), squeeze=False, sharey="row")
-    figure, axes = plt.subplots(2, len(depths), **shape)
+    figure, axes = plt.subplots(2, len(depths), figsize=(6.5, 4.4), squeeze=False, sharey="row")
     for (top, bottom), depth in zip(axes.T, depths, strict=True):
         for run in results.select(depth=depth).runs():
             top.plot(run.q, run.log_norm, color=BLUE, lw=0.8)

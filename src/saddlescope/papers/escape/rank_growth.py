@@ -75,12 +75,12 @@ def draw(results):
             column[0].axvspan(rest.start, rest.end, color=ORANGE, alpha=0.2)
         twin = column[0].twinx()
         twin.step(run.times, bottleneck(run), color=ORANGE, where="post")
-        twin.set(ylim=(0, 11))
+        twin.set(ylim=(0, 11), ylabel=" ")  # the last column's name serves all
         column[0].set(xlabel="epoch", title=f"{run['form'].item()}, seed {run['seed'].item()}")
         column[1].plot(run.times, spectra(run)[:, -2], lw=0.8)
         column[1].set(xlabel="epoch")
     axes[0, 0].set_ylabel("loss", color=BLUE)
-    twin.set_ylabel("bottleneck rank", color=ORANGE)  # that of the last column serves all
+    twin.set_ylabel("bottleneck rank", color=ORANGE)
     axes[1, 0].set_ylabel("singular values of\nthe last hidden layer")
     return figure
 

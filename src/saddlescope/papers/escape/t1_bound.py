@@ -29,6 +29,10 @@ START = 0.1
 NEVER = -1.0  # in the place of a ratio: the draw does not escape
 
 
+def _norm(matrix) -> float:
+    return float(np.linalg.norm(matrix))
+
+
 def measure(depth, size, grown, seed):
     rng = np.random.default_rng([depth, seed])
     X, G, u, y, speed = data_with_direction(rng)
@@ -36,15 +40,15 @@ def measure(depth, size, grown, seed):
     rho = one_neuron_weights(u, y, depth, (3,) * (depth - 1))
     R0 = START * np.sqrt(depth)
     flow = solved_flow([START * w for w in rho], X, G, lambda t, norm: norm >= grown * R0)
-    t1, r = flow.times[-1], np.linalg.norm(outputs_of(flow.of(flow.times[-1]), X))
-    exact = first_time(r, R0, speed, np.linalg.norm(outputs_of(rho, X)), depth)
+    t1, r = flow.times[-1], _norm(outputs_of(flow.of(flow.times[-1]), X))
+    exact = first_time(r, R0, speed, _norm(outputs_of(rho, X)), depth)
     start, first, at_least = from_a_draw(X, G, depth, rng)
     size_of_X, spectral = np.linalg.norm(X), np.prod([np.linalg.norm(w, 2) for w in start])
     outputs = np.linalg.norm(outputs_of(start, X))
     return {
         "t1": t1,
         "exact": exact / t1,
-        "bound": first_time(r, R0, speed, np.linalg.norm(X), depth) / t1,
+        "bound": first_time(r, R0, speed, _norm(X), depth) / t1,
         "printed": printed_first_time(r, R0, speed, depth) / t1,
         "draw": at_least / first if np.isfinite(first) else NEVER,
         "norms_fall": min(spectral * size_of_X / outputs, depth ** (-depth / 2) / spectral),  # ‖θ‖ = 1
@@ -56,9 +60,9 @@ def from_a_draw(X, G, depth, rng):
     and the bound."""
     start = drawn_weights(rng, X, len(G), depth, 6)
     level = (4 / np.sqrt(depth)) ** depth * np.linalg.norm(X)
-    fastest = np.linalg.norm(X, 2) * np.linalg.norm(G)
+    fastest = float(np.linalg.norm(X, 2) * np.linalg.norm(G))
     first = stepped_time(start, X, G, level)
-    return start, first, first_time(level, 1.0, fastest, np.linalg.norm(X), depth)
+    return start, first, first_time(level, 1.0, fastest, _norm(X), depth)
 
 
 def is_exact(results):
@@ -101,8 +105,8 @@ def norms_bound_outputs(results):
 def draw(results):
     depths = results.values("depth")
     rows, seeds = -(-len(depths) // 2), len(results.values("seed"))
-    shape = dict(figsize=(6.5, 0.6 + 2.2 * rows), sharex=True, sharey=True, squeeze=False)
-    figure, axes = plt.subplots(rows, min(2, len(depths)), **shape)
+    size = (6.5, 0.6 + 2.2 * rows)
+    figure, axes = plt.subplots(rows, min(2, len(depths)), figsize=size, sharex=True, sharey=True, squeeze=False)
     for ax, depth, letter in zip(axes.flat, depths, "abcdef", strict=False):
         part = results.select(depth=depth).measured
         grown, place = np.unique(part.grown.values, return_inverse=True)
@@ -124,12 +128,11 @@ def draw(results):
 
 
 NOTE = "It leaves out ‖X‖_F, and its rate is L^(L/2) times too large. Where ‖Y_ρ‖_F > 1 and r is near, it exceeds t₁."
-AXES = dict(size=(0.3, 1.0, 10.0), grown=(1.002, 1.5, 20.0))
 experiment = Experiment(
     title="Time until the outputs reach a size: printed bound, corrected bound, exact",
     source="Section 2.2",
     measure=measure,
-    full=dict(depth=(2, 3, 4, 5), **AXES, seed=range(5)),
+    full=dict(depth=(2, 3, 4, 5), size=(0.3, 1.0, 10.0), grown=(1.002, 1.5, 20.0), seed=range(5)),
     quick=dict(depth=(2, 3, 4, 5), size=(1.0, 10.0), grown=(1.002, 20.0), seed=range(1)),
     draw=draw,
     claims=(

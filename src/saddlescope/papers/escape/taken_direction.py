@@ -47,6 +47,7 @@ def best(name, depth):
     """The best speed found and its outputs."""
     data = data_of(name)
     found = escape_directions(data.X, data.G, depth, 16, RESTARTS[name], 0)
+    assert found.best is not None
     return found.speeds[0], layers_of(found.best.weights, data.X).before[-1]
 
 

@@ -195,8 +195,8 @@ def draw(results):
     names = results.values("data")
     columns = min(3, len(names))
     rows = -(-len(names) // columns)
-    shape = dict(figsize=(6.5, 0.4 + 2.3 * rows), sharex=True, sharey=True, squeeze=False)
-    figure, axes = plt.subplots(rows, columns, **shape)
+    size = (6.5, 0.4 + 2.3 * rows)
+    figure, axes = plt.subplots(rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False)
     for ax, name, letter in zip(axes.flat, names, "abcdef", strict=False):
         for run in results.select(data=name).runs():
             layers = np.arange(1, int(run.depth) + 1)

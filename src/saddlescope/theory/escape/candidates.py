@@ -13,7 +13,9 @@ from saddlescope.theory.escape.search import descend, random_starts
 DEAD = 1e-6  # speed of a dead start, with ‖X‖_op = ‖G‖_F = 1
 NEAR = 1e-3  # of the best speed: ends of one direction differ by less
 SAME = 1e-7  # of the best speed: polished directions of one speed differ by less
+ROUNDS = 4  # of polishing and pruning
 MOST = 6  # groups of ends that are polished
+EQUAL = 1e-10  # relative difference of speeds that is rounding
 FEW = 32  # restarts of shallower nets, whose directions are lifted
 LIFTED, NOISE = 8, 0.3  # starts from shallower nets, and what is added to them
 
@@ -35,9 +37,15 @@ class Candidates(NamedTuple):
 
 def find_candidates(X, G, depth, width, restarts, seed, lift=True) -> Candidates:
     """Search from random starts and, with `lift`, from the directions of one layer less; polish the best few."""
-    lift = lift and depth > 2
-    shallow = find_candidates(X, G, depth - 1, width, min(restarts, FEW), seed).weights if lift else []
-    lifted = [deepen(w, X, G) for w in shallow]
+    found = Candidates([], np.zeros(0), np.zeros(0))
+    for layers in range(2 if lift else depth, depth + 1):
+        starts = restarts if layers == depth else min(restarts, FEW)
+        lifted = [deepen(w, X, G) for w in found.weights]
+        found = _at_depth(X, G, layers, width, starts, seed, lifted)
+    return found
+
+
+def _at_depth(X, G, depth, width, restarts, seed, lifted):
     rng = np.random.default_rng([seed, depth])
     widths = [len(X), *([width] * (depth - 1)), len(G)]
     starts = random_starts(rng, restarts, widths)
@@ -47,8 +55,8 @@ def find_candidates(X, G, depth, width, restarts, seed, lift=True) -> Candidates
     ends = descend(starts, X, G)
     chosen = [[w[k] for w in ends.weights] for k in _representatives(ends.speeds)]
     # A net that is lifted exactly stays: so the speed never falls with depth.
-    found = [*(_refined(w, X, G) for w in chosen), *(prune(w, X, G) for w in lifted)]
-    weights, speeds = _distinct(found, X, G)
+    found = [*(refine(w, X, G) for w in chosen), *(prune(w, X, G) for w in lifted)]
+    weights, speeds = distinct(found, X, G)
     return Candidates(weights, speeds, ends.speeds[:restarts])
 
 
@@ -85,22 +93,31 @@ def _representatives(speeds):
     return [group[0] for group in [*groups[:2], *others]]
 
 
-def _refined(weights, X, G):
-    """Pruned roughly, polished, and both again: fewer neurons, and to rounding where BFGS can."""
-    rough = polish(prune(weights, X, G, dead=1e-2, parallel=1e-3), X, G)
-    return prune(polish(prune(rough, X, G), X, G), X, G)
+def refine(weights, X, G):
+    """Pruned roughly, then polished and pruned in turn: fewer neurons, and to rounding where BFGS can."""
+    found = prune(weights, X, G, dead=1e-2, parallel=1e-3)
+    for k in range(ROUNDS):
+        shapes = [w.shape for w in found]
+        found = prune(polish(found, X, G), X, G)
+        # A neuron that went took a little of the speed with it: polish again.
+        if k and [w.shape for w in found] == shapes:
+            break
+    return found
 
 
-def _distinct(found, X, G):
-    """One net per speed, the one with the fewest weights, the fastest first."""
+def distinct(found, X, G) -> tuple[list, np.ndarray]:
+    """One net per speed, the fastest first, and the speeds. A net with fewer weights stands for one of its speed."""
     rated = sorted(((-localized_loss(w, X, G), w) for w in found), key=lambda pair: -pair[0])
     kept: list[tuple[float, list[np.ndarray]]] = []
     for speed, weights in rated:
         if speed <= DEAD:
             continue
-        if kept and kept[-1][0] - speed <= SAME * rated[0][0]:
-            smaller = sum(w.size for w in weights) < sum(w.size for w in kept[-1][1])
-            kept[-1] = (kept[-1][0], weights) if smaller else kept[-1]
-        else:
+        if not kept or kept[-1][0] - speed > SAME * rated[0][0]:
             kept.append((speed, weights))
+        elif kept[-1][0] - speed <= EQUAL * speed and _number(weights) < _number(kept[-1][1]):
+            kept[-1] = (speed, weights)
     return [w for _, w in kept], np.array([s for s, _ in kept])
+
+
+def _number(weights):
+    return sum(w.size for w in weights)

@@ -1,21 +1,32 @@
 """Whether a point is stationary in Clarke's sense, where ReLUs are at their kinks.
 
-At z = 0 every σ′ in [0, 1] is a slope of the ReLU. A point is stationary on the sphere if *some* choice of these slopes
-gives ∇L0 = −sρ. With σ′(0) = 0 or 1 alone the residual at an optimum is of order one. The choice found is the dual
-certificate of the optimum.
+At z = 0 every σ′ in [0, 1] is a slope of the ReLU. A point is stationary on the sphere if *some*
+choice of these slopes gives ∇L0 = −sρ. With σ′(0) = 0 or 1 alone the residual at an optimum is of
+order one.
+
+Clarke's gradients are the convex hull of the limits of gradients from nearby weights. Tied kinks
+therefore have one slope: σ′(−z) = 1 − σ′(z). If the kinks are independent (see `kinks`), all
+slopes that are left belong to the hull, and a residual of zero proves that the point is
+stationary. It is also proved where limits of gradients, drawn at random, have a hull that comes
+as near to −sρ. Otherwise the slopes may be more than Clarke has: a residual of zero is necessary,
+not sufficient.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import lsq_linear
+from scipy.optimize import lsq_linear, nnls
 
 from saddlescope.theory.escape.gradient import gradient_of
+from saddlescope.theory.escape.kinks import KINK, kinks_of, patterns_of, rows_of
 from saddlescope.theory.escape.localized import layers_of, localized_loss
 
-KINK = 1e-6  # |z| below this share of the largest that a layer can give is a kink
 SWEEPS = 60
 ENOUGH = 1e-8  # relative residual at which no other choice is tried
+INDEPENDENT = 1e-6  # the least singular value of the kinks' gradients, each of norm one
+DRAWS = 300  # of nets nearby, whose gradients are limits
+MOST_WORK = 1e8  # weights times points times draws
+NEAR = 1e-6  # a hull of limits that comes as near as this, or as the slopes do
 
 
 class Stationarity(NamedTuple):
@@ -27,87 +38,100 @@ class Stationarity(NamedTuple):
     - `plain`: the same with σ′(0) = 0.
     - `kinks`: how many kinks there are, over all hidden layers.
     - `slopes`: σ′ of every hidden layer at the choice found, (neurons, points) each.
+    - `sufficient`: whether a small residual proves that the point is stationary; else it is
+      necessary only.
     """
 
     residual: float
     plain: float
     kinks: int
     slopes: list[np.ndarray]
+    sufficient: bool
 
 
 def stationarity(weights, X, G, kink=KINK) -> Stationarity:
     """The residual at `weights` on ‖θ‖² = L, minimised over the slopes of kinks.
 
-    In the kinks of one layer the gradient is linear: bounded least squares, layer after layer, until nothing changes.
-    With kinks in several layers this finds a choice, not always the best: the residual is then an upper bound.
+    In the kinks of one layer the gradient is linear: bounded least squares, layer after layer, until
+    nothing changes. With kinks in several layers this finds a choice, not always the best: the
+    residual is then an upper bound.
     """
-    before = layers_of(weights, X).before[:-1]
-    masks = kinks_of(weights, X, kink)
-    slopes = [np.where(mask, 0.0, z > 0) for z, mask in zip(before, masks, strict=True)]
+    X, G = np.asarray(X, float), np.asarray(G, float)
+    before, kinks = layers_of(weights, X).before[:-1], kinks_of(weights, X, X.any(axis=0) & G.any(axis=0), kink)
     speed = -localized_loss(weights, X, G)
     size = max(abs(speed) * np.sqrt(len(weights)), 1e-300)
-    plain = np.linalg.norm(_residual(weights, X, G, slopes, speed)) / size
-    residual, slopes = _search(weights, X, G, speed, masks, slopes, ENOUGH * size)
-    return Stationarity(float(residual / size), float(plain), int(sum(m.sum() for m in masks)), slopes)
+
+    def off(slopes):
+        """∇L0 + sρ over ‖sρ‖."""
+        gradient = gradient_of(weights, X, G, slopes)
+        return np.concatenate([(g + speed * w).ravel() for g, w in zip(gradient, weights, strict=True)]) / size
+
+    zero, one = ([np.where(m, v, z > 0) for z, m in zip(before, kinks.masks, strict=True)] for v in (0.0, 1.0))
+    choice = lambda values: off(kinks.slopes(one, values))  # noqa: E731
+    residual, values = _search(choice, kinks, layers_of(weights, X).after)
+    sufficient = _independent(rows_of(weights, X, kinks)) or _near(weights, X, kinks, choice, max(NEAR, 2 * residual))
+    count = int(sum(m.sum() for m in kinks.masks))
+    return Stationarity(residual, float(np.linalg.norm(off(zero))), count, kinks.slopes(one, values), sufficient)
 
 
-def kinks_of(weights, X, kink=KINK) -> list[np.ndarray]:
-    """Where ReLUs of hidden layers are at their kink: (neurons, points), by layer.
-
-    A z is small beside the largest that its layer can give this point. Beside its own input it need not be: behind a
-    kink all inputs are zero, and the slope there still decides what passes back.
+def _search(off, kinks, inputs):
+    """The best of a few starts. First only kinks that some input reaches: behind a kink slopes of
+    1 mostly do.
     """
-    found, reach = [], np.linalg.norm(X, axis=0)
-    for matrix, z in zip(weights[:-1], layers_of(weights, X).before[:-1], strict=True):
-        found.append(np.abs(z) <= kink * np.outer(np.linalg.norm(matrix, axis=1), reach))
-        reach = reach * np.linalg.norm(matrix)
-    return found
-
-
-def _search(weights, X, G, speed, masks, slopes, enough):
-    """The best of a few starts. First only kinks that some input reaches: behind a kink slopes of 1 mostly do."""
-    inputs = [z.any(axis=0) for z in layers_of(weights, X).after[:-1]]
-    front = [mask & reached for mask, reached in zip(masks, inputs, strict=True)]
-    ones = [np.where(mask, 1.0, s) for mask, s in zip(masks, slopes, strict=True)]
-    best = (np.inf, slopes)
-    for free, value in ((front, 0.5), (front, 1.0), (masks, 0.5), (masks, 1.0), (masks, 0.0)):
-        found = _sweep(weights, X, G, speed, free, ones, value)
-        best = min(best, found, key=lambda f: f[0])
-        if best[0] <= enough:
+    every = [np.unique(g[g >= 0]) for g in kinks.groups]
+    front = [np.unique(g[(g >= 0) & z.any(axis=0)]) for g, z in zip(kinks.groups, inputs, strict=False)]
+    best = (np.inf, np.ones(kinks.number))
+    for groups, start in ((front, 0.5), (front, 1.0), (every, 0.5), (every, 1.0), (every, 0.0)):
+        values = np.ones(kinks.number)
+        values[np.concatenate(groups)] = start
+        best = min(best, _sweep(off, [g for g in groups if g.size], values), key=lambda f: f[0])
+        if best[0] <= ENOUGH:
             break
     return best
 
 
-def _residual(weights, X, G, slopes, speed):
-    gradient = gradient_of(weights, X, G, slopes)
-    return np.concatenate([(g + speed * w).ravel() for g, w in zip(gradient, weights, strict=True)])
-
-
-def _sweep(weights, X, G, speed, masks, slopes, start):
-    """Least squares in the slopes of one layer after the other, all of them at `start` first."""
-    slopes = [np.where(mask, start, s) for mask, s in zip(masks, slopes, strict=True)]
-    layers = [k for k, mask in enumerate(masks) if mask.any()]
-    last = np.linalg.norm(_residual(weights, X, G, slopes, speed))
-    for _ in range(SWEEPS if len(layers) > 1 else min(1, len(layers))):
-        for layer in reversed(layers):
-            slopes = _best_slopes(weights, X, G, speed, slopes, layer, masks[layer])
-        now = np.linalg.norm(_residual(weights, X, G, slopes, speed))
-        if now > (1 - 1e-6) * last:
-            break
+def _sweep(off, layers, values):
+    """Least squares in the slopes of one layer after the other."""
+    last = float(np.linalg.norm(off(values)))
+    for _ in range(SWEEPS if len(layers) > 1 else len(layers)):
+        for groups in reversed(layers):
+            values = _best_slopes(off, values, groups)
+        now, before = float(np.linalg.norm(off(values))), last
         last = now
-    return np.linalg.norm(_residual(weights, X, G, slopes, speed)), slopes
+        if now > (1 - 1e-6) * before:
+            break
+    return last, values
 
 
-def _best_slopes(weights, X, G, speed, slopes, layer, mask):
-    """The slopes of this layer's kinks, in [0, 1], with the least residual."""
-    places = np.argwhere(mask)
+def _best_slopes(off, values, groups):
+    """The values of these groups of one layer, in [0, 1], with the least residual."""
 
-    def at(values):
-        changed = [s.copy() for s in slopes]
-        changed[layer][mask] = values
-        return _residual(weights, X, G, changed, speed), changed
+    def changed(to):
+        new = values.copy()
+        new[groups] = to
+        return new
 
-    offset, _ = at(0.0)
-    columns = np.stack([at(np.eye(len(places))[k])[0] - offset for k in range(len(places))], axis=1)
+    offset = off(changed(0.0))
+    columns = np.stack([off(changed(unit)) - offset for unit in np.eye(len(groups))], axis=1)
     found = lsq_linear(columns, -offset, bounds=(0, 1), method="bvls", tol=1e-14)
-    return at(np.clip(found.x, 0, 1))[1]
+    return changed(np.clip(found.x, 0, 1))
+
+
+def _independent(rows):
+    if rows is None or not len(rows):
+        return rows is not None
+    return len(rows) <= rows.shape[1] and bool(np.linalg.svd(rows, compute_uv=False)[-1] > INDEPENDENT)
+
+
+def _near(weights, X, kinks, choice, residual):
+    """Whether the hull of limits of gradients, from nets drawn nearby, is as near to zero as this."""
+    if DRAWS * X.shape[1] * sum(w.size for w in weights) > MOST_WORK:
+        return False
+    limits = [choice(pattern) for pattern in patterns_of(weights, X, kinks, DRAWS)]
+    return bool(limits) and bool(_distance(np.stack(limits, axis=1)) <= residual)
+
+
+def _distance(columns):
+    """From zero to the convex hull of the columns: positive shares whose sum is asked to be 1."""
+    shares = nnls(np.vstack([columns, np.ones(columns.shape[1])]), np.append(np.zeros(len(columns)), 1.0))[0]
+    return np.linalg.norm(columns @ shares) / shares.sum()

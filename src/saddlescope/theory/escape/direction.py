@@ -25,7 +25,10 @@ class Direction:
     - `ratios`: Σ_{i≥2} s_i² / Σ s_i² of every W_ℓ: 0 for rank one.
     - `relu`: ‖Zσ_ℓ − Z_ℓ‖² / ‖Z_ℓ‖² of every hidden layer: 0 where the ReLU is the identity.
     - `imbalance`: the largest difference between the squared norms of a neuron's incoming and outgoing weights.
-    - `residual`: ‖∇L0 + sρ‖/‖sρ‖ in Clarke's sense: with the best choice of σ′(0) in [0, 1] at each kink.
+    - `residual`: ‖∇L0 + sρ‖/‖sρ‖ in Clarke's sense: with the best choice of σ′(0) in [0, 1] at each
+      kink. Points x and −x, or x and 2x, have one choice together.
+    - `sufficient`: whether a small residual proves that this is a stationary point. Where it is
+      False, kinks depend on each other in other ways: it is necessary, not sufficient.
     - `plain_residual`: the same with σ′(0) = 0.
     - `kinks`: at how many pairs of neuron and point a ReLU is at its kink.
     """
@@ -38,6 +41,7 @@ class Direction:
     relu: tuple[float, ...]
     imbalance: float
     residual: float
+    sufficient: bool
     plain_residual: float
     kinks: int
 
@@ -52,12 +56,12 @@ class Direction:
         return max(self.ranks) == 1
 
 
-def describe(weights, X, G, share=0.0) -> Direction:
-    """Everything about a direction, from its weights."""
+def describe(weights, X, G, share=0.0, size=1.0) -> Direction:
+    """Everything about a direction, from its weights; `size` multiplies the speed."""
     values = [np.linalg.svd(w, compute_uv=False) for w in weights]
     found = stationarity(weights, X, G)
     return Direction(
-        speed=-localized_loss(weights, X, G),
+        speed=-size * localized_loss(weights, X, G),
         weights=list(weights),
         share=float(share),
         ranks=tuple(int(np.sum(v > RANK * v[0])) for v in values),
@@ -65,6 +69,7 @@ def describe(weights, X, G, share=0.0) -> Direction:
         relu=tuple(relu_effects(layers_of(weights, X).before[:-1])),
         imbalance=imbalance(weights),
         residual=found.residual,
+        sufficient=found.sufficient,
         plain_residual=found.plain,
         kinks=found.kinks,
     )

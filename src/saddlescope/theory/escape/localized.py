@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from saddlescope.errors import require
+from saddlescope.errors import InvalidInput, require
 
 
 class Layers(NamedTuple):
@@ -44,12 +44,16 @@ def localized_loss(weights: Sequence[np.ndarray], X: np.ndarray, G: np.ndarray) 
     - `X`: inputs, of shape (inputs, points).
     - `G`: the gradient of the loss by the outputs at zero output, of shape (outputs, points).
     """
-    check_net(weights, X, G)
+    weights, X, G = checked_net(weights, X, G)
     return float(np.sum(G * layers_of(weights, X).before[-1]))
 
 
-def check_net(weights, X, G) -> None:
-    """Refuse weights that do not fit each other, X or G: numpy would stretch a G of one row in silence."""
+def checked_net(weights, X, G) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+    """Weights, X and G as arrays, refused where they do not fit: numpy would stretch a G of one row in silence."""
+    try:
+        weights, X, G = [np.asarray(w, float) for w in weights], np.asarray(X, float), np.asarray(G, float)
+    except (TypeError, ValueError):
+        raise InvalidInput("Weights, X and G are tables of numbers; some of their entries are not.") from None
     sizes = [np.shape(X)[:1], *map(np.shape, weights), np.shape(G)[:1]]
     good = all(len(b) == 2 and a[0] == b[1] for a, b in pairwise(sizes[:-1])) and sizes[-2][0] == sizes[-1][0]
     require(
@@ -57,6 +61,7 @@ def check_net(weights, X, G) -> None:
         f"Weights are matrices (out, in) from the rows of X to those of G; got X {np.shape(X)}, "
         f"weights {', '.join(map(str, sizes[1:-1]))}, G {np.shape(G)}.",
     )
+    return weights, X, G
 
 
 def norm_of(weights) -> float:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from saddlescope.errors import require
+from saddlescope.errors import InvalidInput, require
 
 EMPTY = 1e-12  # singular values of X below this share of the largest are none
 
@@ -50,7 +50,7 @@ def problem_of(X, G) -> Problem:
 
 def as_data(X, G) -> tuple[np.ndarray, np.ndarray]:
     """X and G as arrays of numbers, refused with one sentence where they cannot be used."""
-    X, G = np.asarray(X, float), np.asarray(G, float)
+    X, G = as_numbers("X", X), as_numbers("G", G)
     require(X.ndim == 2 and X.size, f"X must have the shape (inputs, points); got {X.shape}.")
     require(
         G.ndim == 2 and G.shape[0] and G.shape[1] == X.shape[1],
@@ -58,15 +58,40 @@ def as_data(X, G) -> tuple[np.ndarray, np.ndarray]:
     )
     for name, values in (("X", X), ("G", G)):
         bad = int(np.sum(~np.isfinite(values)))
-        require(not bad, f"{name} has {bad} values that are not finite; remove these points.")
+        require(not bad, f"{name} has entries that are not finite: {bad}; remove these points.")
         require(values.any(), f"{name} is zero everywhere, so that the localized loss is zero; give other data.")
     return X, G
 
 
-def check_sizes(depth, width, restarts) -> None:
+def as_numbers(name, values) -> np.ndarray:
+    """An array of floats; refused where it has words or complex numbers."""
+    try:
+        values = np.asarray(values)
+        real = values.dtype.kind in "biuf"
+        return values.astype(float) if real else np.asarray(values.tolist(), float)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name} must be a table of real numbers; some of its entries are not.") from None
+
+
+def scaled(X, G) -> tuple[np.ndarray, np.ndarray, float]:
+    """X and G with a largest entry of one each, and the size by which all speeds are then multiplied."""
+    largest, steepest = np.abs(X).max(), np.abs(G).max()
+    size = float(largest * steepest) if np.log10(largest) + np.log10(steepest) < 300 else np.inf
+    require(
+        1e-290 < size < np.inf,
+        "X and G are too large or too small together for floating-point numbers; scale one of them.",
+    )
+    return X / largest, G / steepest, size
+
+
+def check_sizes(depth, width, restarts, seed=0) -> None:
     """Refuse sizes with which there is nothing to search."""
-    whole = all(isinstance(v, int | np.integer) for v in (depth, width, restarts))
-    require(whole, f"Depth, width and restarts are whole numbers; got {depth!r}, {width!r}, {restarts!r}.")
+    whole = all(isinstance(v, int | np.integer) for v in (depth, width, restarts, seed))
+    require(
+        whole,
+        f"Depth, width, restarts and seed are whole numbers; got {depth!r}, {width!r}, {restarts!r}, {seed!r}.",
+    )
+    require(seed >= 0, f"The seed must be 0 or more; got {seed}.")
     require(depth >= 2, f"An escape direction needs depth 2 or more, since depth 1 has no ReLU; got depth {depth}.")
     require(width >= 1, f"The hidden width must be 1 or more; got {width}.")
     require(restarts >= 1, f"The number of restarts must be 1 or more; got {restarts}.")

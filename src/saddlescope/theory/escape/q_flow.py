@@ -21,6 +21,7 @@ from saddlescope.theory.escape.gradient import flatten, unflatten
 
 TURN = 1 / 128  # where the flow slides, blow-up times were off by 1 % at worst and 0.1 % typically
 MEETINGS = 4  # with one kink; where there are more the flow slides along it
+STILL = 1e-14  # of the largest gradient that weights of these sizes can have: rounding
 LOCATED = 5000  # hidden values; where there are more, one kink matters little and a step meets too many
 
 
@@ -35,6 +36,7 @@ class Instant(NamedTuple):
     - `rate`: −L · L0(u), the growth of ln ‖θ‖ in q.
     - `weights`: the direction u, as matrices.
     - `slides`: whether a kink was met twice so far: from then on errors are in proportion to TURN.
+    - `turning`: ‖du/dq‖.
     """
 
     q: float
@@ -43,11 +45,12 @@ class Instant(NamedTuple):
     rate: float
     weights: list[np.ndarray]
     slides: bool
+    turning: float
 
 
 def q_flow(weights, X, G, power: float = 0.0, turn: float = TURN) -> Iterator[Instant]:
     """Instants of the flow, one after the other, without an end; it ends where the gradient
-    vanishes."""
+    vanishes up to rounding."""
     flow = _Flow(weights, X, G, power)
     state, q = flow.start, 0.0
     hidden = flow.hidden(state)
@@ -55,9 +58,10 @@ def q_flow(weights, X, G, power: float = 0.0, turn: float = TURN) -> Iterator[In
     while True:
         velocity = flow.velocity(state, hidden > 0)
         slides = bool(np.any(meetings > 1))
-        yield Instant(q, state[-1], state[-2], velocity[-2], unflatten(state[:-2], weights), slides)
+        turning = float(np.linalg.norm(velocity[:-2]))
+        yield Instant(float(q), state[-1], state[-2], velocity[-2], unflatten(state[:-2], weights), slides, turning)
         size = np.linalg.norm(velocity[:-1])
-        if size == 0:
+        if size <= STILL * flow.steepest(state):
             return
         fresh = meetings < (MEETINGS if hidden.size <= LOCATED else 0)
         dq, state, met = flow.step(state, velocity, turn / size, hidden, fresh)
@@ -73,7 +77,9 @@ class _Flow:
         self.exponent = 2 - len(weights) + power
         theta = flatten(weights)
         # Rounded: from α times the weights the direction has other last bits, and a flow that slides would show them.
-        self.start = np.append(np.round(theta / np.linalg.norm(theta), 12), [0.0, 0.0])
+        # Each entry keeps 12 digits of its own: a layer may be small beside the others, and still grow.
+        digits, powers = np.frexp(theta / np.linalg.norm(theta))
+        self.start = np.append(np.ldexp(np.round(digits, 12), powers), [0.0, 0.0])
         self.ends = np.cumsum([w.shape[0] * self.X.shape[1] for w in weights[:-1]])
 
     def hidden(self, state, signs=None):
@@ -105,6 +111,12 @@ class _Flow:
         slope = np.concatenate(gradient[::-1])
         radial = u @ slope / (u @ u)
         return np.concatenate([u * radial - slope, [-radial, np.exp(self.exponent * state[-2])]])
+
+    def steepest(self, state):
+        """A bound of ‖∇L0‖: for each layer the product of the norms of all others, of X and of G."""
+        norms = np.array([np.linalg.norm(w) for w in unflatten(state[:-2], self.like)])
+        others = [np.prod(np.delete(norms, k)) for k in range(len(norms))]
+        return np.linalg.norm(others) * np.linalg.norm(self.X) * np.linalg.norm(self.G)
 
     def step(self, state, velocity, dq, hidden, fresh):
         """Its length, the new state, and the fresh kinks that ended it: it goes just past the

@@ -18,12 +18,12 @@ from saddlescope.theory.escape.certificates.arrangement import arrangement_of
 from saddlescope.theory.escape.certificates.certificate import CLOSED, Certificate, certify, in_unit_points, norm_bound
 from saddlescope.theory.escape.certificates.closed_set import ClosedSet
 from saddlescope.theory.escape.certificates.depth3 import depth3_optimum, set_weights
-from saddlescope.theory.escape.certificates.plain_bounds import every_depth_bound
+from saddlescope.theory.escape.certificates.plain_bounds import ONE_SIGN, every_depth_bound
 
 MOST_LEVELS = 5
 HALVINGS = 5
 ALIKE, SAME = 1e-4, 1e-8  # weights this near are one by symmetry; levels this near are one
-ONE_SIGN, CLOSED_SET = "weights of one sign", "closed set of weight vectors"
+CLOSED_SET = "closed set of weight vectors"
 
 
 @in_unit_points
@@ -79,6 +79,6 @@ def _tied(w, lam, X):
 def _bisected(X, g, low, high):
     """The least s between the two for which a closed set was found."""
     for _ in range(HALVINGS):
-        middle = np.sqrt(low * high)
+        middle = np.sqrt(low * high) if low > 0 else high / 2
         low, high = (low, middle) if ClosedSet(X, middle, budget=400).contains(g) else (middle, high)
     return high

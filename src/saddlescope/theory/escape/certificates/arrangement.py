@@ -16,7 +16,7 @@ points^(d-1), hence `fits`.
 """
 
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, product
 from math import comb
 
 import numpy as np
@@ -51,20 +51,26 @@ def _around(Y, ray):
     """
     height = ray @ Y
     on = np.abs(height) <= FLAT * np.linalg.norm(Y, axis=0)
-    across = _complement(ray[:, None])
-    inner = active_sets(across.T @ Y[:, on])
+    # As few points as a ray needs are independent, and have every pattern of signs.
+    few = on.sum() == len(Y) - 1
+    inner = _patterns(len(Y) - 1) if few else active_sets(_complement(ray[:, None]).T @ Y[:, on])
     sets = np.tile(height > 0, (len(inner), 1))
     sets[:, on] = inner
     return sets
 
 
+@lru_cache(maxsize=8)
+def _patterns(points):
+    return np.array(list(product((False, True), repeat=points)))
+
+
 def _rays(Y):
     """Unit vectors on which the hyperplanes of len(Y) - 1 independent points meet, with both signs."""
-    for chosen in combinations(range(Y.shape[1]), len(Y) - 1):
-        flat = _flat(Y[:, chosen])
-        if flat is not None:
-            yield flat[:, 0]
-            yield -flat[:, 0]
+    units = Y[:, (length := np.linalg.norm(Y, axis=0)) > FLAT] / length[length > FLAT]
+    chosen = np.array(list(combinations(range(units.shape[1]), len(Y) - 1)))
+    left, values, _ = np.linalg.svd(np.moveaxis(units[:, chosen], 0, 1))
+    lines = left[values[:, -1] > FLAT, :, -1]
+    return np.concatenate([lines, -lines])
 
 
 def _flat(normals):
@@ -99,6 +105,7 @@ class Arrangement:
         flats = [np.eye(dimension)]
         for size in range(1, dimension):
             flats += [f for s in combinations(range(X.shape[1]), size) if (f := _flat(self.points[:, s])) is not None]
+        self.cells = active_sets(self.points)
         self.flats = [(flat, active_sets(flat.T @ self.points)) for flat in flats if flat.shape[1] > 1]
         lines = [flat[:, 0] for flat in flats if flat.shape[1] == 1]
         self.rays = np.array([sign * line for line in lines for sign in (1, -1)])
@@ -116,6 +123,10 @@ class Arrangement:
     def maximum(self, w) -> float:
         """Φ₂(w) = max over unit u of |Σ_j w_j σ(u·x_j)|."""
         return self.best(w, 1)[0]
+
+    def one_signed_maximum(self, w) -> float:
+        """Φ₂(w) for w ≥ 0, from open cones alone: Σ_j w_j σ(u·x_j) is then the largest of the v·u."""
+        return float(np.linalg.norm(self.cells @ (w * self.points).T, axis=1).max())
 
     def best(self, w, count=1) -> tuple[float, np.ndarray]:
         """Φ₂(w), and the `count` best unit vectors, largest first, in the coordinates of `points`."""

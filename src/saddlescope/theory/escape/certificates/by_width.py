@@ -40,7 +40,7 @@ def width_optimum(X, G, width) -> Certificate:
             if most <= best + TOLERANCE * scale:
                 continue
             for some in combinations(neurons, min(width, len(neurons))):
-                found, upper = _best_of(X, c, chosen, some, max(best, two.speed), scale)
+                found, upper = _best_of(X, c, chosen, some, most, best, scale)
                 best, bound = max(best, found), max(bound, upper)
     return certify(best, bound, scale, f"first layers of {width}")
 
@@ -60,15 +60,18 @@ def _unit(angle):
     return np.array([np.cos(angle), np.sin(angle)])
 
 
-def _best_of(X, c, chosen, neurons, known, scale):
+def _best_of(X, c, chosen, neurons, most, known, scale):
     """The speed of the best p in these cones, and its upper bound; cut off once the bound is known
-    to be too small.
+    to be too small. Where a program cannot be solved, the bound so far stays: at first `most`.
     """
     losing = np.flatnonzero(c < 0)
     tangents = [list(rays) for (rays, _), _ in neurons]
-    fast = 0.0
+    fast, value = 0.0, most
     for _ in range(ROUNDS):
-        value, p, t = _program(X, c, chosen, losing, neurons, tangents)
+        found = _program(X, c, chosen, losing, neurons, tangents)
+        if found is None:
+            break
+        value, p, t = found
         h = sum(sign * on * (p_i @ X) for p_i, ((_, on), sign) in zip(p, neurons, strict=True))
         length = np.linalg.norm(p, axis=1)
         fast = max(fast, float(c @ np.maximum(h, 0)) / max(length.sum(), 1.0))
@@ -80,7 +83,10 @@ def _best_of(X, c, chosen, neurons, known, scale):
 
 
 def _program(X, c, chosen, losing, neurons, tangents):
-    """Columns: p_i = α_i r_i + β_i r'_i, then lengths t_i, then z_j ≥ σ(h_j) of the losing points."""
+    """Columns: p_i = α_i r_i + β_i r'_i, then lengths t_i, then z_j ≥ σ(h_j) of the losing points.
+
+    None where the solver gave up.
+    """
     k = len(neurons)
     h = np.concatenate([sign * on * (rays @ X) for (rays, on), sign in neurons]).T  # (points, 2k)
     size = 3 * k + len(losing)
@@ -99,6 +105,8 @@ def _program(X, c, chosen, losing, neurons, tangents):
     budget[2 * k : 3 * k] = 1
     limits = np.append(np.zeros(len(rows) + len(cuts)), 1.0)
     found = solve_program(cost, np.concatenate([rows, cuts, budget[None]]), limits, (0, None))
+    if found.status != 0:
+        return None
     parts = found.x[: 2 * k].reshape(k, 2)
     p = np.array([part @ rays for part, ((rays, _), _) in zip(parts, neurons, strict=True)])
     return -found.fun, p, found.x[2 * k : 3 * k]

@@ -82,7 +82,7 @@ class ClosedSet:
     def _choices(self, c, chosen, alone):
         """Weight vectors w' with Φ₂ ≤ s."""
         if self.levels is not None:
-            yield from self._on_levels(c, alone)
+            yield from self._on_levels(self.levels, c, alone)
             return
         for aim in (LEAST, EVEN, LARGEST):
             found = self._program(c, chosen, alone, aim)
@@ -90,9 +90,9 @@ class ClosedSet:
                 return
             yield found
 
-    def _on_levels(self, c, alone):
+    def _on_levels(self, levels, c, alone):
         free = np.flatnonzero(c < 0)
-        allowed = [[v for v in self.levels if v <= -c[j] * (1 + ROOM)] for j in free]
+        allowed = [[v for v in levels if v <= -c[j] * (1 + ROOM)] for j in free]
         if np.prod([len(values) for values in allowed]) > MOST_GRID:
             return
         for values in sorted(product(*allowed), key=sum):

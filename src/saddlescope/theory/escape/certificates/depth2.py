@@ -23,7 +23,7 @@ import numpy as np
 
 from saddlescope.theory.escape.certificates.arrangement import arrangement_of, fits, span_of
 from saddlescope.theory.escape.certificates.certificate import Certificate, certify, in_unit_points, norm_bound
-from saddlescope.theory.escape.certificates.plain_bounds import every_depth_bound
+from saddlescope.theory.escape.certificates.plain_bounds import every_depth_bound, plain_name
 
 ASCENT, STARTS = 50, 32  # steps; points to start from
 
@@ -38,7 +38,7 @@ def depth2_optimum(X, G) -> Certificate:
         return certify(speed, speed, scale, "activation cones", _one_neuron(u, X, G))
     u = _best_of(_ascended(X, G), X, G)
     bound = every_depth_bound(X, G)
-    return certify(_speed(u, X, G), bound, scale, "weights of one sign", _one_neuron(u, X, G))
+    return certify(_speed(u, X, G), bound, scale, plain_name(X, G), _one_neuron(u, X, G))
 
 
 def _candidates(arrangement, G):

@@ -44,7 +44,7 @@ def best_direction(speed, tolerance=1e-6, evaluations=200) -> tuple[float, float
         best = max(best, (value, middle))
         heapq.heapreplace(arcs, _arc(left, middle, first, value))
         heapq.heappush(arcs, _arc(middle, right, value, last))
-    return best[0], max(-arcs[0][0], best[0]), _unit(best[1])
+    return best[0], float(max(-arcs[0][0], best[0])), _unit(best[1])
 
 
 def _unit(angle):

@@ -15,12 +15,12 @@ weights for this depth.
 import numpy as np
 
 from saddlescope.errors import require
-from saddlescope.theory.escape.certificates.all_depths import ONE_SIGN, all_depths_optimum
+from saddlescope.theory.escape.certificates.all_depths import all_depths_optimum
 from saddlescope.theory.escape.certificates.certificate import Certificate, certify, in_unit_points, norm_bound
 from saddlescope.theory.escape.certificates.depth2 import depth2_optimum
 from saddlescope.theory.escape.certificates.depth3 import depth3_fits, depth3_optimum
 from saddlescope.theory.escape.certificates.output_directions import best_direction, reduced_outputs
-from saddlescope.theory.escape.certificates.plain_bounds import every_depth_bound
+from saddlescope.theory.escape.certificates.plain_bounds import NORMS, enumerable, every_depth_bound, plain_name
 
 MOST_DEEP = 10  # points for which a closed set is searched
 DIRECTIONS = "output directions"
@@ -38,38 +38,38 @@ def speed_bound(X, G, depth) -> Certificate:
 
 
 def _deeper(X, G, depth, two):
-    scale = norm_bound(X, G)
-    if len(G) > 2:
-        return certify(two.speed, every_depth_bound(X, G), scale, ONE_SIGN, two.weights)
     if len(G) == 2:
-        return _two_outputs(X, G, depth, two, scale)
-    if depth3_fits(X, G):
-        few = np.count_nonzero(G) <= MOST_DEEP
-        return all_depths_optimum(X, G) if depth > 3 and few else _three(X, G, depth, scale)
-    return certify(two.speed, every_depth_bound(X, G), scale, ONE_SIGN, two.weights)
-
-
-def _three(X, G, depth, scale):
-    """Depth 3 exactly; beyond, its speed with the bound of one sign."""
+        return _two_outputs(X, G, depth, two)
+    if len(G) > 2 or not depth3_fits(X, G):
+        return _plainly(X, G, two)
+    if depth > 3 and np.count_nonzero(G) <= MOST_DEEP:
+        return all_depths_optimum(X, G)
     three = depth3_optimum(X, G)
-    if depth == 3:
-        return three
-    return certify(three.speed, every_depth_bound(X, G), scale, ONE_SIGN, three.weights)
+    return three if depth == 3 else _plainly(X, G, three)
 
 
-def _two_outputs(X, G, depth, two, scale):
-    """Depth 3 where the cones and sets are few enough; else the bound of one sign in the best
-    output direction.
+def _plainly(X, G, known):
+    """The bound that needs no search over nets, with a speed that is known."""
+    bound = every_depth_bound(X, G)
+    return certify(known.speed, bound, norm_bound(X, G), plain_name(X, G), known.weights)
+
+
+def _two_outputs(X, G, depth, two):
+    """Depth 3 where the cones and sets are few enough; else the plain bound in the best output
+    direction.
     """
+    scale = norm_bound(X, G)
     if depth == 3 and depth3_fits(X, np.ones_like(G[:1])):
         _, bound, b = best_direction(lambda b: depth3_optimum(X, (b @ G)[None]).bound)
         inner = depth3_optimum(X, (b @ G)[None])
-        if inner.speed <= two.speed:
+        if inner.weights is None or inner.speed <= two.speed:
             return certify(two.speed, bound, scale, DIRECTIONS, two.weights)
         weights = [*inner.weights[:-1], b[:, None] @ inner.weights[-1]]
         return certify(inner.speed, bound, scale, DIRECTIONS, weights)
-    _, bound, _ = best_direction(lambda b: every_depth_bound(X, (b @ G)[None]), 1e-4)
-    return certify(two.speed, min(bound, scale), scale, DIRECTIONS, two.weights)
+    # A bound by norms is loose and slow: 8 directions bound the others to 2 %.
+    name, evaluations = (DIRECTIONS, 200) if enumerable(X) else (NORMS, 0)
+    _, bound, _ = best_direction(lambda b: every_depth_bound(X, (b @ G)[None]), 1e-4, evaluations)
+    return certify(two.speed, min(bound, scale), scale, name, two.weights)
 
 
 def _lifted(weights, back, depth):
