@@ -1,4 +1,4 @@
-"""What a flow is asked for: times, tolerance, the shortest step and schedules; each is right or refused in a sentence."""
+"""What a flow is asked for: times, tolerance, the shortest step, schedules. Each is right, or refused in a sentence."""
 
 import numpy as np
 

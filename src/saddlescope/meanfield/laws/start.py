@@ -29,8 +29,9 @@ def _atoms(given) -> tuple[tuple[tuple[float, ...], tuple[float, ...]], ...]:
 class StartLaw(Part):
     """Weights at the start: w⁰ = mean + slope · Σ_j L_j + Σ_m a_m φ(L·z_m + b) + deviation · noise.
 
-    L are the neuron's frozen weights, the bias b among them. The noise is a standard Gaussian, independent of everything: the limit does not see it, a finite net does. Without
-    slope and atoms a start of mean 0 often is a stationary point of the limit; so is any mean where φ is odd.
+    L are the neuron's frozen weights, the bias b among them. The noise is a standard Gaussian, independent of
+    everything: the limit does not see it, a finite net does. Without slope and atoms a start of mean 0 often is a
+    stationary point of the limit; so is any mean where φ is odd.
 
     **Arguments:**
 
