@@ -36,6 +36,7 @@ COMMANDS = (
     "train",
     "stages",
     "escape",
+    "meanfield",
     "explain",
     "data",
     "sweep",

@@ -1,5 +1,7 @@
 """Closed-form kernels and means of feature laws against quadrature by scipy."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.integrate import dblquad, quad
@@ -36,7 +38,7 @@ def polar(phi, u, v):
     x, w = np.polynomial.legendre.leggauss(80)
     r, wr = 4.5 * (x + 1), 4.5 * w
     total = 0.0
-    for a, b in zip(edges[:-1], edges[1:], strict=True):
+    for a, b in pairwise(edges):
         angle, wa = (a + b) / 2 + (b - a) / 2 * x, (b - a) / 2 * w
         R, A = np.meshgrid(r, angle)
         f = phi(size_u * R * np.cos(A)) * phi(size_v * R * np.cos(A - theta)) * R * np.exp(-(R**2) / 2) / (2 * np.pi)
@@ -141,7 +143,7 @@ def test_uniform_kernel_mean_and_slope(activation):
 
     def over_bias(f, places):
         edges = np.unique(np.clip([-1, 1, *places], -1, 1))
-        return sum((b - a) / 2 * w @ f((a + b) / 2 + (b - a) / 2 * L) for a, b in zip(edges, edges[1:], strict=False)) / 2
+        return sum((b - a) / 2 * w @ f((a + b) / 2 + (b - a) / 2 * L) for a, b in pairwise(edges)) / 2
 
     def average(f, points):
         inner = lambda one: over_bias(lambda b: f(one, b), [-one * p for p in points])  # noqa: E731
@@ -175,7 +177,7 @@ def test_sphere_by_its_angles(bias):
     def average(f):
         bends = np.sort(np.concatenate([np.arctan2(-u[:, 0], u[:, 1]) + k * np.pi for k in range(2)]) % (2 * np.pi))
         edges = np.append(bends, bends[0] + 2 * np.pi)
-        parts = zip(edges[:-1], edges[1:], strict=True)
+        parts = pairwise(edges)
         return sum(quad(f, a, b, epsabs=1e-13)[0] for a, b in parts) / (2 * np.pi)
 
     def turned(t, row):

@@ -82,10 +82,10 @@ def test_order_of_the_memory_form():
     assert 4.5 < slope < 5.6
 
 
-def test_particles_agree_within_a_few_of_their_errors():
+def test_particles_agree_within_their_error():
     limit = two_channels(1)
     drawn = limit.flow(4.0, times=5, solver="particles", count=2048, seed=1)
-    assert gap(limit.flow(4.0, times=5), drawn) < 3 * drawn.error
+    assert gap(limit.flow(4.0, times=5), drawn) < drawn.error
 
 
 @pytest.mark.parametrize("mixing", [UniformMixing(), UniformMixing(1.5, 0.5), LaplaceMixing(), RademacherMixing()])
@@ -94,7 +94,7 @@ def test_other_laws_by_quadrature_and_particles(mixing):
     rule = limit.flow(4.0, times=5)
     assert rule.solver == "quadrature"
     drawn = limit.flow(4.0, times=5, solver="particles", count=2048)
-    assert gap(rule, drawn) < 3 * drawn.error + 1e-9
+    assert gap(rule, drawn) < drawn.error + rule.error
     assert rule.error < 1e-3
 
 

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from saddlescope.errors import require
 from saddlescope.meanfield.flow import Flow, Neurons, labelled
 from saddlescope.meanfield.laws.features import with_one
 from saddlescope.meanfield.limit import Limit
@@ -14,27 +15,32 @@ from saddlescope.meanfield.node_solver import NodeFlow, solve_nodes
 from saddlescope.meanfield.nodes import Nodes, NodeSystem, State
 
 COARSER, HIGHER = 100.0, 4.0  # tolerance and floor of the second run that estimates the error
+PARTS = 4  # independent parts of the particles, whose spread is their error
 
 
 def flow_by_quadrature(limit: Limit, times, rtol, floor, nodes: int = 24, implicit: bool = False) -> Flow:
-    """Gauss rules of the mixing law; the error is the difference to a rule of two thirds as many nodes.
+    """Gauss rules of the mixing law; the error is the difference to two thirds as many nodes and larger steps.
 
     **Arguments:**
 
     - `limit`, `times`, `rtol`, `floor`, `implicit`: as in `flow_of_limit`.
     - `nodes`: nodes per coordinate of the mixing law.
     """
-
-    def rule(count):
-        return [limit.mixing.nodes(limit.rank, count, limit.kinked) for _ in range(limit.depth)]
-
-    return _flow(limit, rule(nodes), rule(max(2 * nodes // 3, 2)), times, (rtol, floor, implicit), "quadrature")
+    rules, fewer = (
+        [limit.mixing.nodes(limit.rank, count, limit.kinked) for _ in range(limit.depth)]
+        for count in (nodes, max(2 * nodes // 3, 2))
+    )
+    # With nodes of weight 0 the smaller rule has the larger one's shape: nothing is compiled again.
+    padded = [_padded(*few, len(many[0])) for few, many in zip(fewer, rules, strict=True)]
+    flow = _flow(limit, rules, times, (rtol, floor, implicit), "quadrature")
+    rough = _outputs(limit, padded, times, (COARSER * rtol, HIGHER * floor, implicit))
+    return _with_error(flow, np.abs(rough - flow.data.output.values).max())
 
 
 def flow_by_particles(
     limit: Limit, times, rtol, floor, count: int = 4096, seed: int = 0, implicit: bool = False
 ) -> Flow:
-    """Random nodes in mirrored pairs; the error is the difference to half as many.
+    """Random nodes in mirrored pairs; the error is three standard errors, from four quarters of them.
 
     **Arguments:**
 
@@ -42,12 +48,18 @@ def flow_by_particles(
     - `count`: particles per block.
     - `seed`: of the draw.
     """
-    rng = np.random.default_rng(seed)
-    drawn = [limit.mixing.draw(rng, max(count // 2, 1), limit.rank) for _ in range(limit.depth)]
-    all_nodes = [np.concatenate([d, -d]) for d in drawn]  # the mean of L is then exactly 0, as in the law
-    half = [np.concatenate([d, -d]) for d in (d[: max(len(d) // 2, 1)] for d in drawn)]
-    equal = [[(d, np.full(len(d), 1 / len(d))) for d in nodes] for nodes in (all_nodes, half)]
-    return _flow(limit, *equal, times, (rtol, floor, implicit), "particles")
+    require(count >= 2 * PARTS, f"`count` must be {2 * PARTS} particles or more; got {count}.")
+    rng, steps = np.random.default_rng(seed), (rtol, floor, implicit)
+    drawn = [limit.mixing.draw(rng, PARTS * (count // (2 * PARTS)), limit.rank) for _ in range(limit.depth)]
+    flow = _flow(limit, [_mirrored(d) for d in drawn], times, steps, "particles")
+    parts = [[_mirrored(d[i::PARTS]) for d in drawn] for i in range(PARTS)]
+    outputs = np.stack([_outputs(limit, part, times, steps) for part in parts])
+    return _with_error(flow, 3 * outputs.std(axis=0, ddof=1).max() / np.sqrt(PARTS))
+
+
+def _mirrored(drawn):
+    """Equal weights on L and −L: the mean of L is then exactly 0, as in the law."""
+    return np.concatenate([drawn, -drawn]), np.full(2 * len(drawn), 0.5 / len(drawn))
 
 
 def system_of(limit: Limit, rules) -> tuple[NodeSystem, State]:
@@ -71,19 +83,23 @@ def system_of(limit: Limit, rules) -> tuple[NodeSystem, State]:
     return system, (jnp.zeros(first.shape), tuple(starts))
 
 
-def _flow(limit, rules, fewer, times, steps, name) -> Flow:
+def _flow(limit, rules, times, steps, name) -> Flow:
     system, start = system_of(limit, rules)
     solved = solve_nodes(system, start, times, *steps)
-    # With nodes of weight 0 the smaller rule has the larger one's shape: nothing is compiled again.
-    padded = [_padded(*few, len(many[0])) for few, many in zip(fewer, rules, strict=True)]
-    rough_system, rough_start = system_of(limit, padded)
-    rtol, floor, implicit = steps
-    rough = solve_nodes(rough_system, rough_start, times, COARSER * rtol, HIGHER * floor, implicit)
-    records, other = records_of(system, solved), records_of(rough_system, rough)
-    gap = max(np.abs(a[1][-1] - b[1][-1]).max() for a, b in zip(records, other, strict=True))
-    attributes = attributes_of(solved, name, gap) | {"note": limit.note}
-    data = labelled(limit.measure, times, records, attributes)
+    attributes = attributes_of(solved, name, 0.0) | {"note": limit.note}
+    data = labelled(limit.measure, times, records_of(system, solved), attributes)
     return Flow(data, NodeSolution(limit, rules, system, solved, steps), limit.title)
+
+
+def _outputs(limit, rules, times, steps):
+    """Outputs alone, time × point × output."""
+    system, start = system_of(limit, rules)
+    return np.asarray(_channels(system, solve_nodes(system, start, times, *steps).states)[-1])
+
+
+def _with_error(flow, error):
+    flow.data.attrs["error"] = float(error)
+    return flow
 
 
 def _padded(nodes, weights, count):

@@ -41,6 +41,8 @@ class FiniteNet:
         """Draw every block with this width. A wider net of the same seed shares no neurons with it."""
         width = as_int(width)
         require(type(width) is int and width > 0, f"`width` must be a positive whole number; got {width!r}.")
+        seed = as_int(seed)
+        require(type(seed) is int and seed >= 0, f"`seed` must be a whole number, 0 or more; got {seed!r}.")
         rng = np.random.default_rng((seed, width))
         frozen = [limit.features.draw(rng, width, limit.measure.inputs)]
         frozen += [limit.mixing.draw(rng, width, limit.rank) for _ in range(limit.depth)]

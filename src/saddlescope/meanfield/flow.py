@@ -124,9 +124,9 @@ class Flow:
         """Draw loss, outputs and channels; into a .png, .pdf or .svg file where a path is given."""
         from saddlescope.figures.meanfield import draw_flow
 
-        return draw_flow(self.data, self.title, self._between(), path)
+        return draw_flow(self.data, self.title, self.between(), path)
 
-    def _between(self):
+    def between(self):
         """Channels and outputs on a fine grid of a one-dimensional input; None for more inputs."""
         x = self.data.x.values
         if x.shape[1] > 1 or np.ptp(x) == 0:

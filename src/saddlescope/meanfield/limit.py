@@ -186,7 +186,7 @@ def meanfield(
     require(
         not isinstance(activation, Identity) or depth == 0, "A linear activation makes a linear net: choose another."
     )
-    features = GaussianFeatures() if features is None else features
+    features = _part(features, GaussianFeatures(), FeatureLaw, "features")
     _check_bias(measure, features)
     return Limit(
         measure,
@@ -194,16 +194,27 @@ def meanfield(
         depth,
         activation,
         features,
-        GaussianMixing() if mixing is None else mixing,
+        _part(mixing, GaussianMixing(), MixingLaw, "mixing"),
         _one_per_block(StartLaw() if start is None else start, depth + 1, StartLaw, "start laws"),
-        Squared() if residual is None else residual,
+        _part(residual, Squared(), Residual, "residual"),
         _one_per_block(schedules, depth + 1, Callable, "schedules"),
     )
 
 
+def _part(given, default, kind, name):
+    if given is None:
+        return default
+    require_kind(given, kind, f"`{name}` must be one of saddlescope.meanfield, such as {type(default).__name__}()")
+    return given
+
+
 def _one_per_block(given, blocks, kind, name):
-    found = (given,) * blocks if isinstance(given, kind) else tuple(given)
-    require(len(found) == blocks, f"{blocks} blocks need {blocks} {name}, or one for all; got {len(found)}.")
+    single = isinstance(given, kind)
+    found = (given,) * blocks if single else tuple(given) if isinstance(given, Sequence) else (given,)
+    require(
+        len(found) == blocks and all(isinstance(one, kind) for one in found),
+        f"{blocks} blocks need {blocks} {name}, or one for all; got {given!r}.",
+    )
     return found
 
 

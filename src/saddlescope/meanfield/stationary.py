@@ -38,6 +38,7 @@ def escape_time_of(limit: Limit, width: int) -> float:
         limit.depth == 1 and limit.measure.outputs == 1,
         "The escape time is known for two blocks and one output: use depth=1.",
     )
+    require(width > 0, f"`width` must be a positive whole number; got {width!r}.")
     require(is_stationary(limit), "This start is not stationary in the limit: follow limit.flow(T) instead.")
     rate = escape_rate(limit)
     noise = sum(s.std**2 for s in limit.starts)
