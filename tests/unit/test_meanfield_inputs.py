@@ -74,7 +74,7 @@ REFUSED = {
     "memory and law": (lambda: limit(mixing=UniformMixing()).flow(1.0, solver="memory"), "needs GaussianMixing"),
     "nodes": (lambda: meanfield(TWO, 9, 1, Tanh()).flow(1.0, solver="quadrature"), "more than 200,000"),
     "kinked nodes": (lambda: meanfield(TWO, 3, 1, ReLU()).flow(1.0, solver="quadrature"), "rank 1 or 2; got 3"),
-    "particles": (lambda: limit().flow(1.0, solver="particles", count=4), "8 particles or more"),
+    "particles": (lambda: limit().flow(1.0, solver="particles", count=4), "32 particles or more"),
     "kinked implicit": (
         lambda: meanfield(TWO, 1, 1, ReLU()).flow(1.0, solver="quadrature", implicit=True),
         "need a smooth activation",

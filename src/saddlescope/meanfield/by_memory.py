@@ -1,6 +1,7 @@
 """The flow of the limit by the memory form."""
 
 from functools import reduce
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from saddlescope.meanfield.limit import Limit
 from saddlescope.meanfield.memory import MemorySolver, Saved, outputs_of, unit_vectors
 from saddlescope.theory.meanfield.kernel import closed_form
 
+NEURONS = 1024  # whose weights are found at a time
 COARSER, HIGHER = 100.0, 4.0  # the second run that estimates the error: its tolerance and floor are so much larger
 
 
@@ -90,13 +92,15 @@ class MemorySolution(NamedTuple):
             return np.stack([-features @ s.gamma for s in self.saves])
         deviations = limit.problem.blocks[block - 1].deviations
         scaled = frozen / np.where(deviations > 0, deviations, np.inf)
-        ends, total, found = [s.counts[block - 1] for s in self.saves], 0.0, []
+        ends = [0, *(s.counts[block - 1] for s in self.saves)]
+        ends[0] = ends[1]  # atoms of the start law are part of w(0)
         unit, size, gamma = self.solver.atoms[block - 1].before(ends[-1])
-        for start, end in zip([ends[0], *ends], ends, strict=False):
-            inputs = unit[start:end] * size[start:end, None]
-            total = total - np.asarray(limit.activation(scaled @ inputs.T)) @ gamma[start:end]
-            found.append(total)
-        return np.stack(found)
+        inputs, parts = unit * size[:, None], []
+        for some in np.array_split(scaled, -(-len(scaled) // NEURONS)):
+            features = np.asarray(limit.activation(some @ inputs.T))
+            pieces = [features[:, a:b] @ gamma[a:b] for a, b in pairwise(ends)]
+            parts.append(-np.cumsum(pieces, axis=0))
+        return np.concatenate(parts, axis=1)
 
     def channels_at(self, x):
         """The outputs of every block; see `Flow`."""

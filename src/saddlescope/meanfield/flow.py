@@ -11,6 +11,7 @@ from saddlescope.errors import require
 from saddlescope.meanfield.measure import Measure, as_rows
 from saddlescope.numerics import reproducible
 
+SUFFIXES = (".png", ".pdf", ".svg")
 GRID = 201  # inputs between the points, for figures
 
 
@@ -124,6 +125,8 @@ class Flow:
         """Draw loss, outputs and channels; into a .png, .pdf or .svg file where a path is given."""
         from saddlescope.figures.meanfield import draw_flow
 
+        known = path is None or Path(path).suffix.lower() in SUFFIXES
+        require(known, f"A figure is .png, .pdf or .svg; got {Path(path or '').name!r}.")
         return draw_flow(self.data, self.title, self.between(), path)
 
     def between(self):

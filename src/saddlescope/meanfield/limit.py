@@ -149,6 +149,8 @@ class Limit:
         """When a net of this width leaves a start that is stationary in the limit; see `escape_time_of`."""
         from saddlescope.meanfield.stationary import escape_time_of
 
+        require(width >= 1, f"`width` must be a positive whole number; got {width!r}.")
+
         return escape_time_of(self, width)
 
 

@@ -4,7 +4,6 @@ import numpy as np
 
 from saddlescope.errors import require
 from saddlescope.meanfield.limit import Limit
-from saddlescope.numerics import reproducible
 from saddlescope.theory.meanfield.kernel import closed_form, gaussian_mean
 
 SENTENCE = (
@@ -17,6 +16,7 @@ STILL = 1e-13
 def is_stationary(limit: Limit) -> bool:
     """Whether every derivative vanishes at the start, seen on 256 mirrored neurons per block."""
     from saddlescope.meanfield.by_nodes import system_of
+    from saddlescope.numerics import reproducible
 
     rng = np.random.default_rng(0)
     drawn = [limit.mixing.draw(rng, 128, limit.rank) for _ in range(limit.depth)]
@@ -38,7 +38,6 @@ def escape_time_of(limit: Limit, width: int) -> float:
         limit.depth == 1 and limit.measure.outputs == 1,
         "The escape time is known for two blocks and one output: use depth=1.",
     )
-    require(width > 0, f"`width` must be a positive whole number; got {width!r}.")
     require(is_stationary(limit), "This start is not stationary in the limit: follow limit.flow(T) instead.")
     rate = escape_rate(limit)
     noise = sum(s.std**2 for s in limit.starts)

@@ -31,7 +31,7 @@ SOLVERS = {
     "error is that of the steps, from a second run with larger ones.",
     "quadrature": "Quadrature over the mixing law. The error is the difference to a rule of two thirds as many nodes "
     "with larger steps.",
-    "particles": "Random particles in mirrored pairs. The error is three standard errors, from four quarters of them.",
+    "particles": "Random particles in mirrored pairs. The error is three standard errors, from 16 parts of them.",
 }
 MEANINGS = {
     "limit": "the net of infinite width, whose loss and outputs follow without any draw of weights.",
