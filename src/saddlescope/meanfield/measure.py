@@ -59,7 +59,7 @@ def as_measure(task: Measure | Task, seed: int = 0) -> Measure:
     """A task's samples with equal weights; a measure passes through."""
     if isinstance(task, Measure):
         return task
-    require(isinstance(task, Task), f"A limit needs a task or a Measure; got {task!r}.")
+    require(isinstance(task, Task), f"A limit needs a task or a Measure; got a {type(task).__name__}.")
     data = task.data(np.random.default_rng(seed))
     require(
         isinstance(data, Samples),

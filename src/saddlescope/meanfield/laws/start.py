@@ -10,8 +10,12 @@ from saddlescope.serialization.part import Part, as_float
 
 
 def _numbers(given) -> tuple[float, ...]:
-    values = np.atleast_1d(np.asarray(given, float))
-    if values.ndim != 1 or not np.isfinite(values).all():
+    try:
+        values = np.atleast_1d(np.asarray(given, float))
+        fine = values.ndim == 1 and np.isfinite(values).all()
+    except (TypeError, ValueError):
+        fine = False
+    if not fine:
         raise InvalidInput(f"A mean or slope is a finite number, or one per channel; got {given!r}.")
     return tuple(map(float, values))
 
@@ -48,6 +52,11 @@ class StartLaw(Part):
 
     def __check_init__(self):
         require(self.std >= 0, f"`std` must not be negative; got {self.std:g}.")
+
+    def check_sizes(self, inputs: int, channels: int):
+        """Refuse means, slopes or atoms that do not fit a block of these sizes."""
+        for part in (self.means(channels), self.slopes(channels, inputs), self.places(inputs), self.heights(channels)):
+            require(np.isfinite(part).all(), "A start law needs finite numbers.")
 
     def means(self, channels: int) -> np.ndarray:
         """The mean of every channel."""

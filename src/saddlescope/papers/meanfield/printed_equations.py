@@ -141,7 +141,7 @@ def channels_differ(results):
     printed, right = data.rank_printed.values[deep], data.rank_right.values[deep]
     good = int(np.sum(printed > ROUNDING))
     text = (
-        f"s₂/s₁ of the last channels: as printed at most {printed.max():.1e}, with an index at least {right.min():.2f}"
+        f"s₂/s₁ of the last channels: as printed at most {printed.max():.1e}, with an index at least {right.min():.1e}"
     )
     return always(good, len(printed), text)
 

@@ -138,9 +138,9 @@ def kinks_separate(results):
 
 
 def picard_converges(results):
-    """Iterates change less and less, down to rounding, and end at the flow: 1e-4 is the grid's own error."""
+    """Iterates stop to change, and end at the flow to one step of the grid: at a kink its rule is of first order."""
     last, gap = results.measured.picard.values[:, -1], results.measured.picard_gap.values
-    good = (last < 1e-8) & (gap < 1e-4)
+    good = (last < 1e-8) & (gap < PICARD_T / (GRID - 1))
     ends = f"last change up to {last.max():.1e}, distance to the flow up to {gap.max():.1e}"
     return always(int(good.sum()), good.size, f"{good.sum()} of {good.size}; {ends}")
 
