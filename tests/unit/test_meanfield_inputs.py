@@ -92,7 +92,7 @@ REFUSED = {
     "deep": (lambda: meanfield(TWO, 1, 2, Erf(), start=STILL).escape_time(100), "two blocks and one output"),
     "std": (lambda: StartLaw(std=-1), "`std` must not be negative"),
     "mean": (lambda: StartLaw(mean="a"), "finite number, or one per channel"),
-    "means": (lambda: meanfield(TWO, 3, 1, Erf(), start=StartLaw((1, 2))), "one per channel; got 2 for 1"),
+    "means": (lambda: meanfield(TWO, 3, 1, Erf(), start=StartLaw((1, 2))), "one per channel; got 2 for 3"),
     "atoms": (lambda: StartLaw(atoms=3), "Atoms are pairs"),
     "places": (lambda: limit(start=StartLaw(atoms=(((0, 0), 1),))), "as many coordinates"),
     "deviation": (lambda: GaussianMixing(0.0), "must be positive"),
