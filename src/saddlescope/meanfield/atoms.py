@@ -11,7 +11,7 @@ all neurons c of w(c) φ(L_c·v) is then a sum of kernels k(u_m, v) in closed fo
 import numpy as np
 from numba import njit
 
-from saddlescope.theory.meanfield.pairs import pair
+from saddlescope.theory.meanfield.pairs import pair, single
 
 
 @njit(cache=True, error_model="numpy")
@@ -45,6 +45,41 @@ def sum_of_atoms(kind, alpha, unit, size, gamma, unit_v, size_v):
             for j in range(inputs):
                 slope[p, o, j] += along_v[p, o] * unit_v[p, j]
     return value, slope
+
+
+@njit(cache=True, error_model="numpy")
+def unit_vectors(v, deviations):
+    """v̂ and |v| with the bias as one more coordinate, each coordinate times its deviation; zero stays zero."""
+    points, inputs = v.shape
+    unit, size = np.empty((points, inputs + 1)), np.empty(points)
+    for p in range(points):
+        unit[p, :inputs] = v[p] * deviations[:inputs]
+        unit[p, inputs] = deviations[inputs]
+        size[p] = np.sqrt((unit[p] ** 2).sum())
+        if size[p] > 0:
+            unit[p] /= size[p]
+    return unit, size
+
+
+@njit(cache=True, error_model="numpy")
+def start_of(kind, alpha, mean, slope, unit, size):
+    """E[w⁰ φ(L·v)] and its derivative by v, for w⁰ = mean + slope·L.
+
+    **Arguments:**
+
+    - `kind`, `alpha`: the activation, as in `pairs`.
+    - `mean`, `slope`: one per output, and output × coordinate; the slope times the deviations of L.
+    - `unit`, `size`: v̂ and |v|.
+    """
+    (points, inputs), outputs = unit.shape, len(mean)
+    value, by_v = np.empty((points, outputs)), np.empty((points, outputs, inputs))
+    for p in range(points):
+        mu, dmu, nu, dnu = single(kind, alpha, size[p])
+        for o in range(outputs):
+            along = size[p] * (unit[p] * slope[o]).sum()
+            value[p, o] = mu * mean[o] + nu * along
+            by_v[p, o] = (dmu * mean[o] + dnu * along) * unit[p] + nu * slope[o]
+    return value, by_v
 
 
 class Atoms:

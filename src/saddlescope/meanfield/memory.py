@@ -11,11 +11,9 @@ import numpy as np
 from scipy.integrate import RK45
 
 from saddlescope.errors import InvalidInput
-from saddlescope.meanfield.atoms import Atoms, sum_of_atoms
-from saddlescope.meanfield.laws.features import with_one
+from saddlescope.meanfield.atoms import Atoms, start_of, sum_of_atoms, unit_vectors
 from saddlescope.meanfield.problem import Block, Problem
 from saddlescope.theory.meanfield.kernel import unit_rows
-from saddlescope.theory.meanfield.pairs import singles
 
 STAGES = 6
 MOST_ATOMS = 4_000_000
@@ -171,21 +169,6 @@ class MemorySolver:
 
 def outputs_of(kind, alpha, block: Block, atoms, unit, size):
     """A block's outputs at inputs (v̂, |v|), and their derivative by v, point × output × channel."""
-    value, slope = start_of(kind, alpha, block, unit, size)
+    value, slope = start_of(kind, alpha, block.mean, block.slope * block.deviations, unit, size)
     past, past_slope = sum_of_atoms(kind, alpha, *atoms, unit, size)
     return value - past, (slope - past_slope)[:, :, :-1] * block.deviations[:-1]
-
-
-def unit_vectors(v, deviations):
-    """v̂ and |v| with the bias as one more coordinate, each coordinate times its deviation."""
-    return unit_rows(with_one(v) * deviations)
-
-
-def start_of(kind, alpha, block: Block, unit, size):
-    """E[w⁰ φ(L·v)] and its derivative by v, for w⁰ = mean + slope·L."""
-    mu, dmu, nu, dnu = singles(kind, alpha, size)
-    slope = block.slope * block.deviations
-    along = size[:, None] * (unit @ slope.T)
-    value = mu[:, None] * block.mean + nu[:, None] * along
-    by_size = dmu[:, None] * block.mean + dnu[:, None] * along
-    return value, by_size[:, :, None] * unit[:, None, :] + nu[:, None, None] * slope

@@ -126,6 +126,8 @@ def draw(results):
     left.legend(fontsize=7)
     middle.loglog(4.0 / np.array(STEPS), data.order_errors.values.T, "o-", color=BLUE, lw=0.8, ms=3)
     middle.set(xlabel="step", ylabel="error of the outputs")
+    middle.set_xticks([4.0 / n for n in STEPS], [f"{4.0 / n:g}" for n in STEPS])
+    middle.set_xticks([], minor=True)
     middle.set_title("b  memory form, fixed steps", loc="left", fontsize=9)
     right.loglog(WIDTHS, data.net_distance.values.T, "o-", color=ORANGE, lw=0.8, ms=3)
     right.set(xlabel="width n", ylabel="rms distance of weights")
