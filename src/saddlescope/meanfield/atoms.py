@@ -11,7 +11,7 @@ all neurons c of w(c) φ(L_c·v) is then a sum of kernels k(u_m, v) in closed fo
 import numpy as np
 from numba import njit
 
-from saddlescope.theory.meanfield.pairs import pair
+from saddlescope.theory.meanfield.pairs import pair, single
 
 
 @njit(cache=True, error_model="numpy")
@@ -47,8 +47,45 @@ def sum_of_atoms(kind, alpha, unit, size, gamma, unit_v, size_v):
     return value, slope
 
 
+@njit(cache=True, error_model="numpy")
+def unit_vectors(v, deviations):
+    """v̂ and |v| with the bias as one more coordinate, each coordinate times its deviation; zero stays zero."""
+    points, inputs = v.shape
+    unit, size = np.empty((points, inputs + 1)), np.empty(points)
+    for p in range(points):
+        unit[p, :inputs] = v[p] * deviations[:inputs]
+        unit[p, inputs] = deviations[inputs]
+        size[p] = np.sqrt((unit[p] ** 2).sum())
+        if size[p] > 0:
+            unit[p] /= size[p]
+    return unit, size
+
+
+@njit(cache=True, error_model="numpy")
+def start_of(kind, alpha, mean, slope, unit, size):
+    """E[w⁰ φ(L·v)] and its derivative by v, for w⁰ = mean + slope·L.
+
+    **Arguments:**
+
+    - `kind`, `alpha`: the activation, as in `pairs`.
+    - `mean`, `slope`: one per output, and output × coordinate; the slope times the deviations of L.
+    - `unit`, `size`: v̂ and |v|.
+    """
+    (points, inputs), outputs = unit.shape, len(mean)
+    value, by_v = np.empty((points, outputs)), np.empty((points, outputs, inputs))
+    for p in range(points):
+        mu, dmu, nu, dnu = single(kind, alpha, size[p])
+        for o in range(outputs):
+            along = size[p] * (unit[p] * slope[o]).sum()
+            value[p, o] = mu * mean[o] + nu * along
+            by_v[p, o] = (dmu * mean[o] + dnu * along) * unit[p] + nu * slope[o]
+    return value, by_v
+
+
 class Atoms:
-    """The past of one block: atoms in arrays that double when they are full.
+    """The past of one block, and behind it the atoms of the step that is being tried.
+
+    Arrays double when they are full. A step has one group of atoms per stage, one atom per point.
 
     **Arguments:**
 
@@ -57,31 +94,57 @@ class Atoms:
     """
 
     def __init__(self, inputs: int, outputs: int):
-        self.count = 0
+        self.count = self.end = 0
         self._unit, self._size = np.empty((256, inputs)), np.empty(256)
         self._gamma = np.empty((256, outputs))
 
     def add(self, unit, size, gamma):
-        """Append atoms: one row each."""
-        end = self.count + len(size)
-        while end > len(self._size):
+        """Append atoms to the past."""
+        self.begin_step()
+        self.append(unit, size)
+        self.accept([gamma])
+
+    def begin_step(self):
+        """Forget the step that was tried last."""
+        self.end = self.count
+
+    def append(self, unit, size):
+        """Append places to the step; their γ come by `weigh`."""
+        start, self.end = self.end, self.end + len(size)
+        while self.end > len(self._size):
             self._unit, self._gamma = (np.concatenate([a, np.empty_like(a)]) for a in (self._unit, self._gamma))
             self._size = np.concatenate([self._size, np.empty_like(self._size)])
-        self._unit[self.count : end], self._size[self.count : end] = unit, size
-        self._gamma[self.count : end] = gamma
-        self.count = end
+        self._unit[start : self.end], self._size[start : self.end] = unit, size
+
+    def weigh(self, groups):
+        """Give the step's atoms their γ, one group per stage."""
+        self._gamma[self.count : self.end] = np.concatenate(groups)
+
+    def accept(self, groups):
+        """Make the first groups of the step, with these γ, part of the past; a group of zeros is dropped."""
+        start = self.count
+        for group in groups:
+            end, new = start + len(group), self.count + len(group)
+            if group.any():
+                self._unit[self.count : new], self._size[self.count : new] = (
+                    self._unit[start:end],
+                    self._size[start:end],
+                )
+                self._gamma[self.count : new] = group
+                self.count = new
+            start = end
+        self.end = self.count
+
+    def before(self, count):
+        """û, |u| and γ of the first atoms."""
+        return self._unit[:count], self._size[:count], self._gamma[:count]
 
     @property
-    def unit(self) -> np.ndarray:
-        """û of every atom."""
-        return self._unit[: self.count]
+    def all(self):
+        """û, |u| and γ of the past and of the step."""
+        return self.before(self.end)
 
     @property
-    def size(self) -> np.ndarray:
-        """|u| of every atom."""
-        return self._size[: self.count]
-
-    @property
-    def gamma(self) -> np.ndarray:
-        """γ of every atom."""
-        return self._gamma[: self.count]
+    def step(self):
+        """û, |u| and γ of the step."""
+        return tuple(a[self.count : self.end] for a in (self._unit, self._size, self._gamma))
