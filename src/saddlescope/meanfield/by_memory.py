@@ -11,6 +11,7 @@ from saddlescope.meanfield.limit import Limit
 from saddlescope.meanfield.memory import MemorySolver, Saved
 from saddlescope.theory.meanfield.kernel import closed_form
 
+NEURONS = 1024  # whose weights are found at a time
 COARSER = 100.0  # the second run that estimates the error has a tolerance this much larger
 
 
@@ -72,12 +73,15 @@ def _weights(limit, solver, saves):
             return np.stack([-features @ s.gamma for s in saves])
         atoms, deviations = solver.atoms[block - 1], limit.mixing.deviations(limit.rank)
         scaled = frozen / np.where(deviations > 0, deviations, np.inf)
-        ends, total, found = [s.counts[block - 1] for s in saves], 0.0, []
-        for start, end in zip([ends[0], *ends], ends, strict=False):
-            inputs = atoms.unit[start:end] * atoms.size[start:end, None]
-            total = total - np.asarray(limit.activation(scaled @ inputs.T)) @ atoms.gamma[start:end]
-            found.append(total)
-        return np.stack(found)
+        ends = [0, *(s.counts[block - 1] for s in saves)]
+        ends[0] = ends[1]  # atoms of the start law are part of w(0)
+        inputs = atoms.unit * atoms.size[:, None]
+        parts = []
+        for some in np.array_split(scaled, -(-len(scaled) // NEURONS)):
+            features = np.asarray(limit.activation(some @ inputs.T))
+            pieces = [features[:, a:b] @ atoms.gamma[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+            parts.append(-np.cumsum(pieces, axis=0))
+        return np.concatenate(parts, axis=1)
 
     return weights_at
 

@@ -6,16 +6,26 @@ import numpy as np
 import xarray as xr
 
 from saddlescope.errors import require
+from saddlescope.meanfield.finite import FiniteNet
+from saddlescope.meanfield.flow import Flow
 from saddlescope.meanfield.limit import Limit
+from saddlescope.meanfield.marching import march_nets
+from saddlescope.meanfield.node_solver import solve_nodes
+from saddlescope.meanfield.nodes import State
+from saddlescope.meanfield.solve import FLOOR
 from saddlescope.numerics import reproducible
+
+RTOL = 1e-7  # of a net's steps: far below the distances, which are about 1/√n
 
 
 @reproducible()
-def distances_to_limit(limit: Limit, widths: Sequence[int], seeds: Sequence[int], T: float, **options) -> xr.Dataset:
+def distances_to_limit(
+    limit: Limit, widths: Sequence[int], seeds: Sequence[int], T: float, **options
+) -> xr.Dataset:
     """Distances between nets and the limit, D_T of the meanfield paper and its root mean square.
 
     The limit is evaluated at each net's own draws (exact coupling), so that nets are independent of each other and no
-    wide reference net is needed.
+    wide reference net is needed. Nets of one width are followed side by side.
 
     **Arguments:**
 
@@ -33,22 +43,69 @@ def distances_to_limit(limit: Limit, widths: Sequence[int], seeds: Sequence[int]
         "a mean or slope.",
     )
     flow = limit.flow(T, **{"times": 21, **options})
-    times = flow.data.time.values
-    shape = (len(widths), len(seeds))
-    found = {name: np.empty(shape) for name in ("sup", "rms", "output")}
-    for i, width in enumerate(widths):
-        for j, seed in enumerate(seeds):
-            net = limit.net(width, seed)
-            own = net.flow(T, times=times)
-            gaps = [
-                flow.weights_at(b, frozen) - own.weights_at(b, frozen)
-                for b, frozen in enumerate(net.frozen)
-            ]
-            found["sup"][i, j] = max(np.abs(g).max() for g in gaps)
-            found["rms"][i, j] = max(np.sqrt((g**2).mean(axis=(1, 2))).max() for g in gaps)
-            found["output"][i, j] = np.abs(flow.data.output - own.data.output).max()
+    found = [_of_width(flow, limit, width, seeds) for width in widths]
     return xr.Dataset(
-        {name: (("width", "seed"), values) for name, values in found.items()},
+        {
+            name: (("width", "seed"), np.array([[net[name] for net in row] for row in found]))
+            for name in ("sup", "rms", "output")
+        },
         {"width": list(widths), "seed": list(seeds)},
         {"solver": flow.solver, "error": flow.error, "T": T},
     )
+
+
+def _of_width(flow, limit, width, seeds):
+    nets = [limit.net(width, seed) for seed in seeds]
+    states = follow_nets(nets, flow.data.time.values)
+    return [
+        {name: values.max() for name, values in gaps_over_time(flow, net, state).items()}
+        for net, state in zip(nets, states, strict=True)
+    ]
+
+
+def follow_nets(nets: Sequence[FiniteNet], times: np.ndarray) -> list[State]:
+    """Γ and weights of nets of one width at these times, one state per net with the time as first axis.
+
+    Nets of a smooth activation are followed side by side. With a kink one net may take thousands of shortest steps:
+    each is then solved by itself, in compiled code.
+    """
+    limit = nets[0].limit
+    if limit.kinked:
+        floor = FLOOR * times[-1]
+        return [solve_nodes(*net.system(), times, RTOL, floor).states for net in nets]
+    gammas, weights = march_nets(nets, times, RTOL, 0.0)
+    return [(gammas[i], tuple(w[i] for w in weights)) for i in range(len(nets))]
+
+
+def gaps_over_time(flow: Flow, net: FiniteNet, state: State) -> dict[str, np.ndarray]:
+    """The net's distance from the limit at every saved time of the flow.
+
+    `sup` is the largest over neurons and channels, `rms` the root mean square of the worst block, `output` the largest
+    over points, `loss` the difference of the losses.
+    """
+    moved = weights_of(net, state)
+    gaps = [flow.weights_at(b, frozen) - w for b, (frozen, w) in enumerate(zip(net.frozen, moved, strict=True))]
+    outputs = outputs_of(net, state)
+    measure, residual = net.limit.measure, net.limit.residual
+    losses = residual.value(outputs - measure.y).sum(axis=2) @ measure.weights
+    return {
+        "sup": np.max([np.abs(g).max(axis=(1, 2)) for g in gaps], axis=0),
+        "rms": np.max([np.sqrt((g**2).mean(axis=(1, 2))) for g in gaps], axis=0),
+        "output": np.abs(flow.data.output.values - outputs).max(axis=(1, 2)),
+        "loss": np.abs(flow.loss.values - losses),
+    }
+
+
+def weights_of(net: FiniteNet, state: State) -> list[np.ndarray]:
+    """w(t) − w(0) of every block, time × neuron × output."""
+    own = net.features(net.limit.measure.x).T
+    return [-own @ state[0], *(w - start for w, start in zip(state[1], net.start[1:], strict=True))]
+
+
+def outputs_of(net: FiniteNet, state: State) -> np.ndarray:
+    """ŷ of a net at its points, time × point × output."""
+    features = net.features(net.limit.measure.x)
+    f = features @ (net.start[0] - features.T @ state[0]) / net.width
+    for frozen, w in zip(net.frozen[1:], state[1], strict=True):
+        f = np.asarray(net.limit.activation(f @ frozen[:, :-1].T + frozen[:, -1])) @ w / net.width
+    return f
