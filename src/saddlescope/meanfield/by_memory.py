@@ -1,6 +1,7 @@
 """The flow of the limit by the memory form."""
 
 from functools import reduce
+from itertools import pairwise
 
 import numpy as np
 
@@ -79,7 +80,7 @@ def _weights(limit, solver, saves):
         parts = []
         for some in np.array_split(scaled, -(-len(scaled) // NEURONS)):
             features = np.asarray(limit.activation(some @ inputs.T))
-            pieces = [features[:, a:b] @ atoms.gamma[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+            pieces = [features[:, a:b] @ atoms.gamma[a:b] for a, b in pairwise(ends)]
             parts.append(-np.cumsum(pieces, axis=0))
         return np.concatenate(parts, axis=1)
 

@@ -19,9 +19,7 @@ RTOL = 1e-7  # of a net's steps: far below the distances, which are about 1/√n
 
 
 @reproducible()
-def distances_to_limit(
-    limit: Limit, widths: Sequence[int], seeds: Sequence[int], T: float, **options
-) -> xr.Dataset:
+def distances_to_limit(limit: Limit, widths: Sequence[int], seeds: Sequence[int], T: float, **options) -> xr.Dataset:
     """Distances between nets and the limit, D_T of the meanfield paper and its root mean square.
 
     The limit is evaluated at each net's own draws (exact coupling), so that nets are independent of each other and no
@@ -102,10 +100,15 @@ def weights_of(net: FiniteNet, state: State) -> list[np.ndarray]:
     return [-own @ state[0], *(w - start for w, start in zip(state[1], net.start[1:], strict=True))]
 
 
+def channels_of(net: FiniteNet, state: State) -> np.ndarray:
+    """f¹ of a net at its points, time × point × channel."""
+    features = net.features(net.limit.measure.x)
+    return features @ (net.start[0] - features.T @ state[0]) / net.width
+
+
 def outputs_of(net: FiniteNet, state: State) -> np.ndarray:
     """ŷ of a net at its points, time × point × output."""
-    features = net.features(net.limit.measure.x)
-    f = features @ (net.start[0] - features.T @ state[0]) / net.width
+    f = channels_of(net, state)
     for frozen, w in zip(net.frozen[1:], state[1], strict=True):
         f = np.asarray(net.limit.activation(f @ frozen[:, :-1].T + frozen[:, -1])) @ w / net.width
     return f

@@ -108,20 +108,23 @@ class FiniteNet:
         """
         require(0 < step <= T, f"`step` must lie between 0 and T = {T:g}; got {step:g}.")
         system, start = self.system()
-        steps = round(T / step)
-        points = None
+        steps, points = round(T / step), jnp.zeros(0, int)
         if seed is not None:
-            points = jnp.asarray(np.random.default_rng(seed).choice(len(system.targets), steps, p=self.limit.measure.weights))
-        return jax.tree.map(np.asarray, _descend(system, start, jnp.asarray(step), points, steps))
+            drawn = np.random.default_rng(seed).choice(len(system.targets), steps, p=self.limit.measure.weights)
+            longer = 1 << (steps - 1).bit_length()  # one compilation for all lengths up to a power of two
+            points = jnp.asarray(np.pad(drawn, (0, longer - steps)))
+        return jax.tree.map(np.asarray, _descend(system, start, jnp.asarray(step), points, jnp.asarray(steps)))
 
 
 @eqx.filter_jit
 def _descend(system, state, step, points, steps):
+    """Steps on all points; on one of them each, where `points` are given."""
+
     def one(i, state):
-        t = i * step
         here = system
-        if points is not None:
-            here = eqx.tree_at(lambda s: s.probabilities, system, jnp.zeros_like(system.probabilities).at[points[i]].set(1.0))
-        return jax.tree.map(lambda s, v: s + step * v, state, here.velocity(t, state))
+        if len(points):
+            alone = jnp.zeros_like(system.probabilities).at[points[i]].set(1.0)
+            here = eqx.tree_at(lambda s: s.probabilities, system, alone)
+        return jax.tree.map(lambda s, v: s + step * v, state, here.velocity(i * step, state))
 
     return jax.lax.fori_loop(0, steps, one, state)

@@ -5,6 +5,7 @@ Dormand and Prince's of orders 5 and 4.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import equinox as eqx
 import jax
@@ -32,8 +33,11 @@ def march_nets(nets: Sequence[FiniteNet], times: np.ndarray, rtol: float, floor:
     system, leaves = _stack(systems), jax.tree.leaves(_stack(starts))
     shapes = tuple(leaf.shape[1:] for leaf in leaves)
 
+    parts, tree = jax.tree.flatten(system)
+    lanes = tuple(0 if eqx.is_array(part) else None for part in parts)
+
     def velocity(t, y):
-        return np.asarray(_velocity(system, jnp.asarray(t), y, shapes))
+        return np.asarray(_velocity(tree, lanes, shapes, parts, float(t), y))
 
     y = np.concatenate([np.asarray(leaf).reshape(len(nets), -1) for leaf in leaves], axis=1)
     saved = np.stack(_march(velocity, y, times, rtol, floor), axis=1)
@@ -71,13 +75,15 @@ def _attempt(velocity, t, y, slope, h, rtol):
     return new, slopes[-1], float((gap / (rtol * (1 + np.abs(new).max(axis=1)))).max())
 
 
-@eqx.filter_jit
-def _velocity(system, t, y, shapes):
-    def one(system, y):
+# Plain jit on flat lists: a call costs 20 µs, where equinox's would cost ten times that.
+@partial(jax.jit, static_argnums=(0, 1, 2))
+def _velocity(tree, lanes, shapes, parts, t, y):
+    def one(parts, y):
+        system = jax.tree.unflatten(tree, parts)
         rates = jax.tree.leaves(system.velocity(t, _unflatten(y, shapes)))
         return jnp.concatenate([rate.ravel() for rate in rates])
 
-    return eqx.filter_vmap(one, in_axes=(eqx.if_array(0), 0))(system, y)
+    return jax.vmap(one, in_axes=(list(lanes), 0))(parts, y)
 
 
 def _unflatten(y, shapes) -> State:
