@@ -8,6 +8,7 @@ import numpy as np
 from saddlescope.meanfield.flow import Flow, labelled
 from saddlescope.meanfield.laws.features import with_one
 from saddlescope.meanfield.limit import Limit
+from saddlescope.meanfield.marching import march_systems
 from saddlescope.meanfield.node_solver import NodeFlow, solve_nodes
 from saddlescope.meanfield.nodes import Nodes, NodeSystem, State
 
@@ -42,6 +43,28 @@ def flow_by_particles(limit: Limit, times, rtol, floor, count: int = 4096, seed:
     half = [np.concatenate([d, -d]) for d in (d[: max(len(d) // 2, 1)] for d in drawn)]
     equal = [[(d, np.full(len(d), 1 / len(d))) for d in nodes] for nodes in (all_nodes, half)]
     return _flow(limit, *equal, times, rtol, floor, "particles")
+
+
+def follow_nodes(limit: Limit, times: np.ndarray, nodes: int = 24, rtol: float = 1e-7) -> list[np.ndarray]:
+    """Outputs of every block on quadrature nodes, time × point × channel each; ŷ is the last.
+
+    It compiles little and takes many short steps, for long times and smooth activations.
+
+    **Arguments:**
+
+    - `limit`, `times`, `rtol`: as in `flow_of_limit`.
+    - `nodes`: nodes per coordinate of the mixing law.
+    """
+    rule = limit.mixing.nodes(limit.rank, nodes, limit.kinked)
+    system, start = system_of(limit, [rule] * limit.depth)
+    gamma, weights = march_systems([(system, start)], times, rtol, 0.0)
+    states = gamma[0], tuple(w[0] for w in weights)
+    return [np.asarray(c) for c in _channels(system, jax.tree.map(jnp.asarray, states))]
+
+
+@eqx.filter_jit
+def _channels(system, states):
+    return jax.lax.map(system.channels, states)
 
 
 def system_of(limit: Limit, rules) -> tuple[NodeSystem, State]:

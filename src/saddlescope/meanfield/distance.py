@@ -9,7 +9,7 @@ from saddlescope.errors import require
 from saddlescope.meanfield.finite import FiniteNet
 from saddlescope.meanfield.flow import Flow
 from saddlescope.meanfield.limit import Limit
-from saddlescope.meanfield.marching import march_nets
+from saddlescope.meanfield.marching import march_systems
 from saddlescope.meanfield.node_solver import solve_nodes
 from saddlescope.meanfield.nodes import State
 from saddlescope.meanfield.solve import FLOOR
@@ -71,7 +71,7 @@ def follow_nets(nets: Sequence[FiniteNet], times: np.ndarray) -> list[State]:
     if limit.kinked:
         floor = FLOOR * times[-1]
         return [solve_nodes(*net.system(), times, RTOL, floor).states for net in nets]
-    gammas, weights = march_nets(nets, times, RTOL, 0.0)
+    gammas, weights = march_systems([net.system() for net in nets], times, RTOL, 0.0)
     return [(gammas[i], tuple(w[i] for w in weights)) for i in range(len(nets))]
 
 

@@ -1,6 +1,6 @@
-"""Nets of one width, followed side by side: one compiled velocity, and one step length for all.
+"""Systems of one shape, followed side by side: one compiled velocity, and one step length for all.
 
-A whole solver of diffrax compiles for three seconds per width; the velocity alone takes a tenth of that. The method is
+A whole solver of diffrax compiles for three seconds per shape; the velocity alone takes a tenth of that. The method is
 Dormand and Prince's of orders 5 and 4.
 """
 
@@ -13,24 +13,22 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.integrate import RK45
 
-from saddlescope.meanfield.finite import FiniteNet
-from saddlescope.meanfield.nodes import State
+from saddlescope.meanfield.nodes import NodeSystem, State
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
 
 
-def march_nets(nets: Sequence[FiniteNet], times: np.ndarray, rtol: float, floor: float) -> State:
-    """Γ and the weights of the blocks above the first, with net and time as the first two axes.
+def march_systems(systems: Sequence[tuple[NodeSystem, State]], times: np.ndarray, rtol: float, floor: float) -> State:
+    """Γ and the weights of the blocks above the first, with system and time as the first two axes.
 
     **Arguments:**
 
-    - `nets`: of one width and one limit.
+    - `systems`: equations and their starts, all of one shape.
     - `times`: when to save, increasing from 0.
-    - `rtol`: the allowed error of one step, relative to 1 plus the largest weight of a net.
+    - `rtol`: the allowed error of one step, relative to 1 plus the largest number of a state.
     - `floor`: the shortest step.
     """
-    systems, starts = zip(*(net.system() for net in nets), strict=True)
-    system, leaves = _stack(systems), jax.tree.leaves(_stack(starts))
+    system, leaves = _stack([s for s, _ in systems]), jax.tree.leaves(_stack([s for _, s in systems]))
     shapes = tuple(leaf.shape[1:] for leaf in leaves)
 
     parts, tree = jax.tree.flatten(system)
@@ -39,7 +37,7 @@ def march_nets(nets: Sequence[FiniteNet], times: np.ndarray, rtol: float, floor:
     def velocity(t, y):
         return np.asarray(_velocity(tree, lanes, shapes, parts, float(t), y))
 
-    y = np.concatenate([np.asarray(leaf).reshape(len(nets), -1) for leaf in leaves], axis=1)
+    y = np.concatenate([np.asarray(leaf).reshape(len(systems), -1) for leaf in leaves], axis=1)
     saved = np.stack(_march(velocity, y, times, rtol, floor), axis=1)
     return _unflatten(saved, shapes)
 
