@@ -11,6 +11,19 @@ from saddlescope.engines import Flow, Fused, Jax
 from saddlescope.explanations import NextDrops
 from saddlescope.initials import FirstUnits, Scaled, given_weights
 from saddlescope.losses import CrossEntropy, CustomLoss, SquaredError
+from saddlescope.meanfield import (
+    GaussianFeatures,
+    GaussianMixing,
+    GemanMcClure,
+    LaplaceMixing,
+    PseudoHuber,
+    RademacherMixing,
+    SphereFeatures,
+    Squared,
+    StartLaw,
+    UniformFeatures,
+    UniformMixing,
+)  # fmt: skip
 from saddlescope.nets import (
     MLP,
     BiasFreeMLP,
@@ -18,6 +31,7 @@ from saddlescope.nets import (
     Cube,
     CustomUnit,
     DeepUnits,
+    Erf,
     Gaussian,
     Identity,
     LeakyReLU,
@@ -30,6 +44,7 @@ from saddlescope.nets import (
     Neuron,
     OneMinusCos,
     ReLU,
+    RoundedLeakyReLU,
     Sigmoid,
     Sin,
     SoftmaxHead,
@@ -235,7 +250,10 @@ CASES = [
     cosine(1, 16), TEACHER, TWO_POINTS, cosine_sum(3, 48), multi_frequency(0.3, 60), Chirp(6, 2, 40),
     FunctionTask(parabola, 9), ArrayTask([[0.0, 1.0], [1.0, 0.5], [2.0, 2.0]], [1.0, -1.0, 0.5]),
     LinearTeacher(((1, 0, 2), (0, 1, 0)), ((2, 0, 0), (0, 1, 0.5), (0, 0.5, 1)), 64),
-    Identity(), ReLU(), LeakyReLU(), LeakyReLU(0.3), Sigmoid(), Square(), Tanh(),
+    Identity(), ReLU(), LeakyReLU(), LeakyReLU(0.3), Sigmoid(), Square(), Tanh(), Erf(), RoundedLeakyReLU(0.2, 0.3),
+    GaussianFeatures(2.0, 0.5), SphereFeatures(), SphereFeatures(bias=False), UniformFeatures(), GaussianMixing(),
+    GaussianMixing(1.0, 0.3), UniformMixing(0.5, 0.1), RademacherMixing(), LaplaceMixing(2.0), Squared(),
+    PseudoHuber(0.5), GemanMcClure(2.0), StartLaw(), StartLaw((0.5, 1.0), 0.0, 0.3, (((0.1,), (1.0, 2.0)),)),
     UniformFanIn(), Gaussian(), MeanField(), MuP(),
     low_rank(3, 2, 8), low_rank(2, 1, 7, activation=LeakyReLU(0.2), trainable="all", parameterisation=MuP()),
     low_rank(3, 3, 9, activation=Tanh(), residual=True, parameterisation=MeanField()), MLP((6, 5)),

@@ -36,6 +36,7 @@ COMMANDS = (
     "train",
     "stages",
     "escape",
+    "meanfield",
     "explain",
     "data",
     "sweep",
@@ -186,7 +187,7 @@ def test_the_table_of_speed_is_the_stored_benchmark():
     assert between(RANDOM_FEATURES, "speed") == speed(), "run `python tests/test_docs.py`"
 
 
-EXAMPLES = ["README.md", *(f"docs/{name}.md" for name in ("stages", "concepts", "random_features", "units"))]
+EXAMPLES = ["README.md", *(f"docs/{name}.md" for name in ("stages", "concepts", "random_features", "units", "limit"))]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

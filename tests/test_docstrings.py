@@ -27,6 +27,8 @@ PACKAGES = (
     "figures",
     "training",
     "sweeps",
+    "meanfield",
+    "meanfield.laws",
 )
 EXPORTED = {
     getattr(package, name)

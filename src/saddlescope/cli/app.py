@@ -10,7 +10,8 @@ app = typer.Typer(
     help="A laboratory for the stages of neural-network learning.\n\nExamples:\n\n"
     "  saddlescope list\n\n  saddlescope run simplicity.fig1b --quick\n\n"
     "  saddlescope train f3_N768_bs8_L2 --rank 10\n\n  saddlescope stages loss.csv --column loss\n\n"
-    "  saddlescope escape data.npz --depth 4\n\n  saddlescope sweep sweep.toml --workers 2",
+    "  saddlescope escape data.npz --depth 4\n\n  saddlescope meanfield points.csv --rank 2\n\n"
+    "  saddlescope sweep sweep.toml --workers 2",
     rich_markup_mode=None,
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},

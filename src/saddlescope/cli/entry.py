@@ -56,7 +56,7 @@ def _outcome(words) -> tuple[str, int]:
     import typer
 
     # In the order of `--help`.
-    from saddlescope.cli import experiments, train, stages, escape, sweeps, data  # isort: skip  # noqa: F401
+    from saddlescope.cli import experiments, train, stages, escape, meanfield, sweeps, data  # isort: skip  # noqa: F401
     from saddlescope.cli.app import Ending, app
 
     try:

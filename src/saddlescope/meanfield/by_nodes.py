@@ -1,48 +1,80 @@
 """The flow of the limit on nodes: a quadrature rule of the mixing law, or random particles."""
 
+from typing import NamedTuple
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.meanfield.flow import Flow, labelled
+from saddlescope.errors import require
+from saddlescope.meanfield.flow import Flow, Neurons, labelled
 from saddlescope.meanfield.laws.features import with_one
 from saddlescope.meanfield.limit import Limit
 from saddlescope.meanfield.marching import march_systems
 from saddlescope.meanfield.node_solver import NodeFlow, solve_nodes
 from saddlescope.meanfield.nodes import Nodes, NodeSystem, State
 
+COARSER, HIGHER = 100.0, 4.0  # tolerance and floor of the second run that estimates the error
+PARTS = 16  # independent parts of the particles, whose spread is their error
 
-def flow_by_quadrature(limit: Limit, times, rtol, floor, nodes: int = 24) -> Flow:
-    """Gauss rules of the mixing law; the error is the difference to a rule of two thirds as many nodes.
+
+def flow_by_quadrature(limit: Limit, times, rtol, floor, nodes: int = 24, implicit: bool = False) -> Flow:
+    """Gauss rules of the mixing law; the error is the difference to two thirds as many nodes and larger steps.
 
     **Arguments:**
 
-    - `limit`, `times`, `rtol`, `floor`: as in `flow_of_limit`.
+    - `limit`, `times`, `rtol`, `floor`, `implicit`: as in `flow_of_limit`.
     - `nodes`: nodes per coordinate of the mixing law.
     """
+    rules, fewer = (
+        [limit.mixing.nodes(limit.rank, count, limit.kinked) for _ in range(limit.depth)]
+        for count in (nodes, max(2 * nodes // 3, 2))
+    )
+    # With nodes of weight 0 the smaller rule has the larger one's shape: nothing is compiled again.
+    padded = [_padded(*few, len(many[0])) for few, many in zip(fewer, rules, strict=True)]
+    flow = _flow(limit, rules, times, (rtol, floor, implicit), "quadrature")
+    rough = _outputs(limit, padded, times, (COARSER * rtol, HIGHER * floor, implicit))
+    return _with_error(flow, np.abs(rough - flow.data.output.values).max())
 
-    def rule(count):
-        return [limit.mixing.nodes(limit.rank, count, limit.kinked) for _ in range(limit.depth)]
 
-    return _flow(limit, rule(nodes), rule(max(2 * nodes // 3, 2)), times, rtol, floor, "quadrature")
-
-
-def flow_by_particles(limit: Limit, times, rtol, floor, count: int = 4096, seed: int = 0) -> Flow:
-    """Random nodes in mirrored pairs; the error is the difference to half as many.
+def flow_by_particles(
+    limit: Limit, times, rtol, floor, count: int = 4096, seed: int = 0, implicit: bool = False
+) -> Flow:
+    """Random nodes in mirrored pairs; the error is three standard errors, from 16 parts of them.
 
     **Arguments:**
 
-    - `limit`, `times`, `rtol`, `floor`: as in `flow_of_limit`.
+    - `limit`, `times`, `rtol`, `floor`, `implicit`: as in `flow_of_limit`.
     - `count`: particles per block.
     - `seed`: of the draw.
     """
-    rng = np.random.default_rng(seed)
-    drawn = [limit.mixing.draw(rng, max(count // 2, 1), limit.rank) for _ in range(limit.depth)]
-    all_nodes = [np.concatenate([d, -d]) for d in drawn]  # the mean of L is then exactly 0, as in the law
-    half = [np.concatenate([d, -d]) for d in (d[: max(len(d) // 2, 1)] for d in drawn)]
-    equal = [[(d, np.full(len(d), 1 / len(d))) for d in nodes] for nodes in (all_nodes, half)]
-    return _flow(limit, *equal, times, rtol, floor, "particles")
+    require(count >= 2 * PARTS, f"`count` must be {2 * PARTS} particles or more; got {count}.")
+    rng, steps = np.random.default_rng(seed), (rtol, floor, implicit)
+    drawn = [limit.mixing.draw(rng, PARTS * (count // (2 * PARTS)), limit.rank) for _ in range(limit.depth)]
+    flow = _flow(limit, [_mirrored(d) for d in drawn], times, steps, "particles")
+    parts = [[_mirrored(d[i::PARTS]) for d in drawn] for i in range(PARTS)]
+    outputs = _outputs_of_parts(limit, parts, times, steps)
+    return _with_error(flow, 3 * outputs.std(axis=0, ddof=1).max() / np.sqrt(PARTS))
+
+
+def _outputs_of_parts(limit, parts, times, steps):
+    """Outputs of every part, part × time × point × output; side by side where no kink slows one of them down."""
+    rtol, floor, implicit = steps
+    if limit.kinked or implicit:
+        return np.stack([_outputs(limit, part, times, steps) for part in parts])
+    systems = [system_of(limit, part) for part in parts]
+    gammas, weights = march_systems(systems, times, rtol, floor)
+    found = [
+        np.asarray(_channels(system, (jnp.asarray(gammas[i]), tuple(jnp.asarray(w[i]) for w in weights)))[-1])
+        for i, (system, _) in enumerate(systems)
+    ]
+    return np.stack(found)
+
+
+def _mirrored(drawn):
+    """Equal weights on L and −L: the mean of L is then exactly 0, as in the law."""
+    return np.concatenate([drawn, -drawn]), np.full(2 * len(drawn), 0.5 / len(drawn))
 
 
 def follow_nodes(limit: Limit, times: np.ndarray, nodes: int = 24, rtol: float = 1e-7) -> list[np.ndarray]:
@@ -60,11 +92,6 @@ def follow_nodes(limit: Limit, times: np.ndarray, nodes: int = 24, rtol: float =
     gamma, weights = march_systems([(system, start)], times, rtol, 0.0)
     states = gamma[0], tuple(w[0] for w in weights)
     return [np.asarray(c) for c in _channels(system, jax.tree.map(jnp.asarray, states))]
-
-
-@eqx.filter_jit
-def _channels(system, states):
-    return jax.lax.map(system.channels, states)
 
 
 def system_of(limit: Limit, rules) -> tuple[NodeSystem, State]:
@@ -88,33 +115,33 @@ def system_of(limit: Limit, rules) -> tuple[NodeSystem, State]:
     return system, (jnp.zeros(first.shape), tuple(starts))
 
 
-def _flow(limit, rules, fewer, times, rtol, floor, name) -> Flow:
+def _flow(limit, rules, times, steps, name) -> Flow:
     system, start = system_of(limit, rules)
-    solved = solve_nodes(system, start, times, rtol, floor)
-    rough_system, rough_start = system_of(limit, fewer)
-    rough = solve_nodes(rough_system, rough_start, times, rtol, floor)
-    records, other = records_of(system, solved), records_of(rough_system, rough)
-    gap = max(np.abs(a[1][-1] - b[1][-1]).max() for a, b in zip(records, other, strict=True))
-    attributes = attributes_of(limit, solved, name, gap)
-    return Flow(
-        labelled(limit.measure, times, records, attributes),
-        _weights(limit, rules, solved, rtol, floor),
-        f"limit, rank {limit.rank}, {limit.depth + 1} blocks",
-    )
+    solved = solve_nodes(system, start, times, *steps)
+    attributes = attributes_of(solved, name, 0.0) | {"note": limit.note}
+    data = labelled(limit.measure, times, records_of(system, solved), attributes)
+    return Flow(data, NodeSolution(limit, rules, system, solved, steps), limit.title)
 
 
-def attributes_of(limit, solved: NodeFlow, name: str, error: float) -> dict:
+def _outputs(limit, rules, times, steps):
+    """Outputs alone, time × point × output."""
+    system, start = system_of(limit, rules)
+    return np.asarray(_channels(system, solve_nodes(system, start, times, *steps).states)[-1])
+
+
+def _with_error(flow, error):
+    flow.data.attrs["error"] = float(error)
+    return flow
+
+
+def _padded(nodes, weights, count):
+    more = max(count - len(nodes), 0)
+    return np.concatenate([nodes, np.zeros((more, nodes.shape[1]))]), np.append(weights, np.zeros(more))
+
+
+def attributes_of(solved: NodeFlow, name: str, error: float) -> dict:
     """What a dataset says of its solver."""
-    from saddlescope.meanfield.stationary import SENTENCE, is_stationary
-
-    note = SENTENCE if name != "net" and is_stationary(limit) else ""
-    return {
-        "solver": name,
-        "error": float(error),
-        "steps": solved.steps,
-        "on_floor": solved.on_floor,
-        "note": note,
-    }
+    return {"solver": name, "error": float(error), "steps": solved.steps, "on_floor": solved.on_floor, "note": ""}
 
 
 def records_of(system: NodeSystem, solved: NodeFlow):
@@ -132,18 +159,61 @@ def _records(system, states):
     return jax.lax.map(one, states)
 
 
-def _weights(limit, rules, solved, rtol, floor):
-    """w(t) − w(0) of given neurons: they follow the flow once more, as nodes of weight 0."""
+def channels_of(system: NodeSystem, solved: NodeFlow, first: np.ndarray, kernel: np.ndarray) -> tuple:
+    """The outputs of every block, time × point × output, at other inputs.
 
-    def weights_at(block, frozen):
+    **Arguments:**
+
+    - `system`, `solved`: the flow.
+    - `first`: f¹(0) at these inputs.
+    - `kernel`: K between these inputs and the data.
+    """
+    moved = eqx.tree_at(lambda s: (s.first, s.kernel), system, (jnp.asarray(first), jnp.asarray(kernel)))
+    found = _channels(moved, jax.tree.map(jnp.asarray, solved.states))
+    return tuple(np.asarray(a) for a in found)
+
+
+@eqx.filter_jit
+def _channels(system, states):
+    return jax.lax.map(system.channels, states)
+
+
+class NodeSolution(NamedTuple):
+    """The limit at any neuron and any input.
+
+    **Arguments:**
+
+    - `limit`: what was solved.
+    - `rules`: nodes and weights of every block above the first.
+    - `system`, `solved`: the equations and the flow.
+    - `steps`: tolerance, floor, and whether steps were implicit.
+    """
+
+    limit: Limit
+    rules: list
+    system: NodeSystem
+    solved: NodeFlow
+    steps: tuple[float, float, bool]
+
+    def weights_at(self, block, frozen):
+        """w(t) − w(0) of given neurons: they follow the flow once more, as nodes of weight 0."""
+        limit = self.limit
         if block == 0:
             features = np.asarray(limit.activation(frozen @ with_one(limit.measure.x).T))
-            return np.stack([-features @ g for g in solved.states[0]])
-        nodes, weights = rules[block - 1]
-        more = list(rules)
+            return np.stack([-features @ g for g in self.solved.states[0]])
+        nodes, weights = self.rules[block - 1]
+        more = list(self.rules)
         more[block - 1] = np.concatenate([nodes, frozen]), np.append(weights, np.zeros(len(frozen)))
         system, start = system_of(limit, more)
-        followed = solve_nodes(system, start, solved.times, rtol, floor).states[1][block - 1]
+        followed = solve_nodes(system, start, self.solved.times, *self.steps).states[1][block - 1]
         return followed[:, len(nodes) :] - np.asarray(start[1][block - 1])[len(nodes) :]
 
-    return weights_at
+    def channels_at(self, x):
+        """The outputs of every block; see `Flow`."""
+        limit = self.limit
+        kernel = limit.first_kernel(x, limit.measure.x)
+        return channels_of(self.system, self.solved, limit.first_channels(x), kernel)
+
+    def neurons(self, block, count) -> Neurons:
+        """Neurons that are evenly spread over the law; see `Flow`."""
+        return self.limit.neurons(block, count)

@@ -12,9 +12,10 @@ from saddlescope.meanfield.limit import Limit
 from saddlescope.meanfield.marching import march_systems
 from saddlescope.meanfield.node_solver import solve_nodes
 from saddlescope.meanfield.nodes import State
-from saddlescope.meanfield.solve import FLOOR
+from saddlescope.meanfield.request import FLOOR
 from saddlescope.numerics import reproducible
 
+NAMES = ("sup", "rms", "output")
 RTOL = 1e-7  # of a net's steps: far below the distances, which are about 1/√n
 
 
@@ -25,6 +26,9 @@ def distances_to_limit(limit: Limit, widths: Sequence[int], seeds: Sequence[int]
     The limit is evaluated at each net's own draws (exact coupling), so that nets are independent of each other and no
     wide reference net is needed. Nets of one width are followed side by side.
 
+    `sup` is the largest difference of a weight over times and neurons, `rms` the largest root mean square over neurons,
+    `output` the largest difference of an output. Attributes have the slope of each in the width: −1/2 in theory.
+
     **Arguments:**
 
     - `limit`: of a start that moves.
@@ -33,23 +37,28 @@ def distances_to_limit(limit: Limit, widths: Sequence[int], seeds: Sequence[int]
     - `T`: the end of the flow.
     - `options`: of `flow_of_limit`; `times` are those of the maximum.
     """
-    from saddlescope.meanfield.stationary import is_stationary
-
+    require(len(widths) > 0 and len(seeds) > 0, "The distance needs one width and one seed, or more.")
     require(
-        not is_stationary(limit),
+        not limit.note,
         "The start is a stationary point of the limit, so that the distance measures noise alone: give the start law "
         "a mean or slope.",
     )
     flow = limit.flow(T, **{"times": 21, **options})
     found = [_of_width(flow, limit, width, seeds) for width in widths]
+    arrays = {name: (("width", "seed"), np.array([[net[name] for net in row] for row in found])) for name in NAMES}
+    slopes = {f"slope_{name}": slope_in_width(widths, values) for name, (_, values) in arrays.items()}
     return xr.Dataset(
-        {
-            name: (("width", "seed"), np.array([[net[name] for net in row] for row in found]))
-            for name in ("sup", "rms", "output")
-        },
+        arrays,
         {"width": list(widths), "seed": list(seeds)},
-        {"solver": flow.solver, "error": flow.error, "T": T},
+        {"solver": flow.solver, "error": flow.error, "T": T} | slopes,
     )
+
+
+def slope_in_width(widths: Sequence[int], distances: np.ndarray) -> float:
+    """The slope of the logarithm of the root mean square over seeds in ln n; NaN for a single width."""
+    if len(set(widths)) < 2:
+        return float("nan")
+    return float(np.polyfit(np.log(widths), np.log((distances**2).mean(axis=1)) / 2, 1)[0])
 
 
 def _of_width(flow, limit, width, seeds):

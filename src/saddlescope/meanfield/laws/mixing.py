@@ -95,7 +95,8 @@ class GaussianMixing(MixingLaw):
             return np.hstack([self.std * nodes, np.zeros((len(nodes), 1))]), weights
         if kinked and rank > 2:
             raise InvalidInput(
-                f"Quadrature with a kinked activation needs rank 1 or 2; got {rank}. Use solver='memory' or 'particles'."
+                f"Quadrature with a kinked activation needs rank 1 or 2; got {rank}. Use solver='memory' or "
+                "'particles'."
             )
         return super().nodes(rank, count, kinked)
 

@@ -10,8 +10,12 @@ from saddlescope.serialization.part import Part, as_float
 
 
 def _numbers(given) -> tuple[float, ...]:
-    values = np.atleast_1d(np.asarray(given, float))
-    if values.ndim != 1 or not np.isfinite(values).all():
+    try:
+        values = np.atleast_1d(np.asarray(given, float))
+        fine = values.ndim == 1 and np.isfinite(values).all()
+    except (TypeError, ValueError):
+        fine = False
+    if not fine:
         raise InvalidInput(f"A mean or slope is a finite number, or one per channel; got {given!r}.")
     return tuple(map(float, values))
 
@@ -20,15 +24,18 @@ def _atoms(given) -> tuple[tuple[tuple[float, ...], tuple[float, ...]], ...]:
     try:
         return tuple((_numbers(place), _numbers(heights)) for place, heights in given)
     except (TypeError, ValueError):
-        raise InvalidInput(f"Atoms are pairs (place, height per channel), such as ((0.5, 1.0),); got {given!r}.") from None
+        raise InvalidInput(
+            f"Atoms are pairs (place, height per channel), such as ((0.5, 1.0),); got {given!r}."
+        ) from None
 
 
 @final
 class StartLaw(Part):
     """Weights at the start: w⁰ = mean + slope · Σ_j L_j + Σ_m a_m φ(L·z_m + b) + deviation · noise.
 
-    L are the neuron's frozen weights, the bias b among them. The noise is a standard Gaussian, independent of everything: the limit does not see it, a finite net does. Without
-    slope and atoms a start of mean 0 often is a stationary point of the limit; so is any mean where φ is odd.
+    L are the neuron's frozen weights, the bias b among them. The noise is a standard Gaussian, independent of
+    everything: the limit does not see it, a finite net does. Without slope and atoms a start of mean 0 often is a
+    stationary point of the limit; so is any mean where φ is odd.
 
     **Arguments:**
 
@@ -45,6 +52,11 @@ class StartLaw(Part):
 
     def __check_init__(self):
         require(self.std >= 0, f"`std` must not be negative; got {self.std:g}.")
+
+    def check_sizes(self, inputs: int, channels: int):
+        """Refuse means, slopes or atoms that do not fit a block of these sizes."""
+        for part in (self.means(channels), self.slopes(channels, inputs), self.places(inputs), self.heights(channels)):
+            require(np.isfinite(part).all(), "A start law needs finite numbers.")
 
     def means(self, channels: int) -> np.ndarray:
         """The mean of every channel."""
