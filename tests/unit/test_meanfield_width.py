@@ -5,7 +5,8 @@ import pytest
 import xarray as xr
 
 from saddlescope.claims import FAILS, HOLDS, UNCLEAR
-from saddlescope.meanfield import Measure, meanfield
+from saddlescope.errors import InvalidInput
+from saddlescope.meanfield import Measure, RowMixing, meanfield
 from saddlescope.meanfield.by_nodes import follow_nodes
 from saddlescope.meanfield.distance import follow_nets, gaps_over_time, outputs_of, weights_of
 from saddlescope.nets.activation import Erf, RoundedLeakyReLU
@@ -128,3 +129,12 @@ def test_rows_of_a_structure_have_their_weights():
     assert weights @ nodes[:, 0] ** 2 == pytest.approx(0.5)
     assert weights @ nodes[:, 1] ** 2 == pytest.approx(8)
     assert not (nodes[:, 0] * nodes[:, 1]).any()
+    drawn = mixing_structure.STRUCTURES["axes 1:4"].draw(np.random.default_rng(0), 20_000, 2)
+    assert np.allclose((drawn**2).mean(axis=0), [0.5, 8, 0], rtol=0.1)
+
+
+def test_rows_need_one_number_per_channel():
+    with pytest.raises(InvalidInput, match="one number per channel, 3; got 2"):
+        mixing_structure.STRUCTURES["axes"].nodes(3, 12, False)
+    with pytest.raises(InvalidInput, match="rows of finite numbers"):
+        RowMixing((1.0, 2.0))

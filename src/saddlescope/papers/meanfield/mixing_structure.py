@@ -8,8 +8,6 @@ its power of both modes. Specialised channels would have shares near 0 and near 
 difference of 1/2 at the end, in one of the flows of a structure or more.
 """
 
-from typing import NamedTuple
-
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -18,41 +16,21 @@ from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.meanfield import Measure, meanfield
 from saddlescope.meanfield.by_nodes import follow_nodes
-from saddlescope.meanfield.laws import GaussianFeatures, StartLaw
+from saddlescope.meanfield.laws import GaussianFeatures, GaussianMixing, RowMixing, StartLaw
 from saddlescope.nets.activation import Erf
-from saddlescope.theory.meanfield.kernel import hermite
 
 POINTS, TIME, APART = 24, 30.0, 0.5
 X = -1 + (np.arange(POINTS) + 0.5) * 2 / POINTS
 LOW, HIGH = np.cos(np.pi * X), np.cos(3 * np.pi * X)
 
 
-class Rows(NamedTuple):
-    """A mixing law of neurons of several kinds, L = g · row with a standard Gaussian g.
-
-    **Arguments:**
-
-    - `rows`: one per kind, all equally frequent.
-    """
-
-    rows: tuple[tuple[float, ...], ...]
-
-    def deviations(self, rank):
-        return None
-
-    def nodes(self, rank, count, kinked):
-        g, weights = hermite(count)
-        mixing = np.concatenate([np.outer(g, np.append(row, 0.0)) for row in self.rows])
-        return mixing, np.tile(weights / len(self.rows), len(self.rows))
-
-
 STRUCTURES = {
-    "Gauss": None,
-    "axes": Rows(((1.0, 0.0), (0.0, 1.0))),
-    "axes 1:4": Rows(((1.0, 0.0), (0.0, 4.0))),
-    "blocks": Rows(((1.0, 0.0), (1.0, 3.0))),
+    "Gauss": GaussianMixing(),
+    "axes": RowMixing(((1.0, 0.0), (0.0, 1.0))),
+    "axes 1:4": RowMixing(((1.0, 0.0), (0.0, 4.0))),
+    "blocks": RowMixing(((1.0, 0.0), (1.0, 3.0))),
 }
-STRUCTURED = tuple(name for name, law in STRUCTURES.items() if law)
+STRUCTURED = tuple(name for name in STRUCTURES if name != "Gauss")
 
 
 def measure(structure, std, height):
