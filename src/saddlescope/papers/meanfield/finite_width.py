@@ -166,7 +166,7 @@ experiment = Experiment(
     source="Theorem 2.3, Appendix G",
     measure=measure,
     full=dict(case=(*MOVING, "d = 4", "d = 16", "Sobol", "zero mean"), n=WIDTHS, seed=range(8)),
-    quick=dict(case=("erf",), n=(64, 512, 4096), seed=range(2)),
+    quick=dict(case=("erf",), n=(64, 512, 2048), seed=range(2)),
     draw=draw,
     claims=(
         Claim(
