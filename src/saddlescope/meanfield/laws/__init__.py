@@ -8,6 +8,7 @@ from saddlescope.meanfield.laws.mixing import (
     RademacherMixing,
     UniformMixing,
 )
+from saddlescope.meanfield.laws.rows import RowMixing
 from saddlescope.meanfield.laws.start import StartLaw
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "LaplaceMixing",
     "MixingLaw",
     "RademacherMixing",
+    "RowMixing",
     "SphereFeatures",
     "StartLaw",
     "UniformFeatures",

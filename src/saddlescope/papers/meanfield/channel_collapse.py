@@ -1,0 +1,136 @@
+"""Mean-field paper, beyond it: do channels differ at infinite width? Nothing is trained.
+
+If all channels start from one law, the limit has f_1 = … = f_r for ever. Nets of width n have
+log-ratios R₁₂ = ln |f_1/f_2| that come from their draw. "one law" and "leaky ReLU" start all
+channels alike; "two laws" gives the second channel half the slope of the first, as a control. "zero
+mean" is the usual independent start: its channels are noise of size n^(−1/2) in all of them, so that
+their ratio need not shrink. Time is 4, and 100 for zero mean, when nets of all widths here have left.
+R₁₂ is the median of its size over eight points.
+"""
+
+from functools import cache
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.checks import decided_by
+from saddlescope.claims import FAILS, HOLDS, UNCLEAR, CheckResult, Claim
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLACK
+from saddlescope.meanfield import meanfield
+from saddlescope.meanfield.distance import channels_of, follow_nets
+from saddlescope.meanfield.laws import StartLaw
+from saddlescope.nets.activation import Erf
+from saddlescope.papers.meanfield._coupling import (
+    CASES,
+    NETS,
+    RMS_BAND,
+    by_net,
+    means,
+    nets_of,
+    points,
+    slope_check,
+)
+from saddlescope.statistics import mean_of
+
+TIMES = {"one law": 4.0, "leaky ReLU": 4.0, "two laws": 4.0, "zero mean": 100.0}
+ALIKE = ("one law", "leaky ReLU")
+ROUNDING, FLAT = 1e-12, (-0.1, 0.1)
+
+
+@cache
+def limit_and_ratio(case):
+    """The limit, its log-ratio at the end, and the largest difference of channels on the way."""
+    if case == "two laws":
+        start = (StartLaw(slope=(1.0, 0.5)), StartLaw())
+        limit = meanfield(points(), 2, 1, Erf(), start=start)
+    else:
+        limit = CASES["erf" if case == "one law" else case]()
+    channels = limit.flow(TIMES[case], times=5).data.channels.values[:, 0]
+    return limit, log_ratio(channels[-1]), float(np.abs(np.diff(channels, axis=-1)).max())
+
+
+def log_ratio(channels):
+    """ln |f_1/f_2| at every point; 0 where both vanish."""
+    first, second = np.abs(channels).T
+    both = (first > 0) & (second > 0)
+    return np.log(np.where(both, first, 1.0) / np.where(both, second, 1.0))
+
+
+def measure(case, n, seed):
+    limit, exact, difference = limit_and_ratio(case)
+    nets = nets_of(limit, n, seed)
+    states = follow_nets(nets, np.array([0.0, TIMES[case]]))
+    ends = [log_ratio(channels_of(net, s)[-1]) for net, s in zip(nets, states, strict=True)]
+    rows = [{"ratio": np.median(np.abs(r)), "off": np.median(np.abs(r - exact))} for r in ends]
+    return {
+        **by_net(rows),
+        "limit_ratio": float(np.median(np.abs(exact))),
+        "limit_difference": difference,
+    }
+
+
+def same_in_limit(results):
+    part = results.select(case=ALIKE).measured
+    gap = part.limit_difference.values
+    text = f"largest |f_1 − f_2| of the limit {gap.max():.1e}, allowed {ROUNDING:g}"
+    return CheckResult(bool((gap <= ROUNDING).all()), text, exact=True)
+
+
+def differ_in_limit(results):
+    found = same_in_limit(results)
+    return CheckResult(not found.holds, found.evidence, exact=True)
+
+
+def kept(results):
+    """In the widest nets R₁₂ is that of the limit, which is not zero."""
+    part = results.select(case="two laws").measured
+    if not part.sizes["run"]:
+        return None
+    widest = part.n.values == part.n.values.max()
+    exact = float(part.limit_ratio.values[0])
+    gap = mean_of(part.off.values[widest].ravel())
+    word = HOLDS if gap[0] + gap[1] < exact / 2 else FAILS if gap[0] - gap[1] > exact / 2 else UNCLEAR
+    text = f"|R₁₂| of the limit {exact:.3f}; nets of width {part.n.values.max()} are {gap[0]:.3f} ± {gap[1]:.3f} away"
+    return decided_by({"two laws": word}, text)
+
+
+def draw(results):
+    figure, ax = plt.subplots(figsize=(5, 3.6))
+    for case in results.values("case"):
+        widths, ratios = means(results.select(case=case), "ratio", "n")
+        ax.loglog(widths, ratios, "o-", ms=4, lw=1, label=case)
+    ax.loglog(widths, 8 * widths**-0.5, color=BLACK, ls="--", lw=0.8, label="slope −1/2")
+    ax.set(xlabel="width n", ylabel="|ln |f₁/f₂|| at the end, median over points")
+    ax.legend(fontsize=7, title=f"mean of {NETS * len(results.values('seed'))} nets", title_fontsize=7)
+    return figure
+
+
+experiment = Experiment(
+    title="Log-ratios of channels by width: one law for all channels makes them equal in the limit",
+    source="Section 1.1, Section 3",
+    measure=measure,
+    full=dict(case=tuple(TIMES), n=tuple(2**k for k in range(6, 14)), seed=range(6)),
+    quick=dict(case=("one law", "two laws", "zero mean"), n=(64, 1024), seed=range(3)),
+    draw=draw,
+    claims=(
+        Claim("With one law for all channels the limit has equal channels for ever.", "ours", same_in_limit),
+        Claim(
+            "Low-rank nets do not collapse under an i.i.d. start.",
+            "M20 · Section 1.1, as printed",
+            differ_in_limit,
+            note="The r channels of one law are one channel, repeated: what differs comes from the draw.",
+        ),
+        Claim(
+            "In nets |R₁₂| falls as n^(−1/2): specialisation is an effect of finite width.",
+            "ours",
+            slope_check("ratio", "n", ALIKE, RMS_BAND),
+        ),
+        Claim("With one law per channel R₁₂ tends to that of the limit.", "ours", kept),
+        Claim(
+            "From the usual start of mean zero |R₁₂| does not depend on the width.",
+            "ours",
+            slope_check("ratio", "n", ("zero mean",), FLAT),
+        ),
+    ),
+)

@@ -1,0 +1,119 @@
+"""Mean-field paper, Section 2.7 and G.6: how the distance from the limit grows with rank and time. Nothing is trained.
+
+The bound of Theorem 2.3 has the factor e^{K_T (1 + rK)}, K_T = K (1 + T^K): its digits grow in
+proportion to r and to T. Nets of width 1,024 with erf and Gaussian laws are set beside the exact limit
+for ranks 1 to 16 and times up to 16. K = 1 is the least that the paper allows, so that the bound's
+growth here is the least it can be.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.checks import decided_by
+from saddlescope.claims import FAILS, HOLDS, UNCLEAR, CheckResult, Claim
+from saddlescope.experiment import Experiment
+from saddlescope.meanfield import meanfield
+from saddlescope.meanfield.distance import follow_nets, gaps_over_time
+from saddlescope.nets.activation import Erf
+from saddlescope.papers.meanfield._coupling import nets_of, points
+from saddlescope.statistics import exponents
+from saddlescope.theory.meanfield.finite_width import Bounds
+
+WIDTH, TIMES = 1024, np.array([0.0, 1.0, 2.0, 4.0, 8.0, 16.0])
+RANKS = (1, 2, 4, 8, 16)
+
+
+def measure(r, seed):
+    limit = meanfield(points(), r, 1, Erf())
+    flow = limit.flow(TIMES[-1], times=TIMES, rtol=1e-7)
+    nets = nets_of(limit, WIDTH, seed)
+    gaps = [gaps_over_time(flow, *pair)["sup"] for pair in zip(nets, follow_nets(nets, TIMES), strict=True)]
+    return {"time": (("save",), TIMES), "sup": (("net", "save"), np.maximum.accumulate(gaps, axis=1))}
+
+
+def per_channel(results):
+    """d ln D_T/dr, its half interval, and the bound's, at every time."""
+    m = results.measured
+    ranks = np.repeat(m.r.values, m.sizes["net"])
+    found = []
+    for k, t in enumerate(TIMES[1:], 1):
+        slope, half = exponents(np.exp(ranks)[:, None], m["sup"].values[:, :, k].ravel())
+        bound = Bounds(t, 1, 1.0, (WIDTH,) * 2, 1e-9, 0.05)
+        found.append((t, slope[0], half[0], bound.growth))
+    return found
+
+
+def pessimistic(results):
+    """The measured growth per channel is below the bound's, at every time."""
+    found = per_channel(results)
+    text = ", ".join(f"{s:.3f} ± {h:.3f} at T = {t:g} (bound {b:g})" for t, s, h, b in found)
+    words = {f"T = {t:g}": _word(s, h, b) for t, s, h, b in found}
+    return decided_by(words, f"d ln D_T/dr: {text}")
+
+
+def _word(slope, half, limit):
+    return HOLDS if slope + half < limit else FAILS if slope - half > limit else UNCLEAR
+
+
+def by_specialisation(results):
+    """As printed: because channels specialise. In the limit of these nets all channels are equal."""
+    limit = meanfield(points(), 4, 1, Erf())
+    channels = limit.flow(4.0, times=5, rtol=1e-7).data.channels.values
+    apart = float(np.abs(np.diff(channels, axis=-1)).max())
+    return CheckResult(apart > 1e-12, f"largest difference of the limit's channels {apart:.1e}", exact=True)
+
+
+def least_exponent(results):
+    """G.6: K_T (1 + rK) is 1,000 or less at T = 10, K = 1, r = 100."""
+    exponent = Bounds(10.0, 100, 1.0, (1000, 1000), 1e-3, 0.05).exponent
+    text = f"K_T (1 + rK) = {exponent:,.0f}; the factor is 10^{exponent / np.log(10):.0f}"
+    return CheckResult(exponent <= 1000, text, exact=True)
+
+
+def draw(results):
+    figure, (left, right) = plt.subplots(1, 2, figsize=(7.6, 3.2))
+    for k, t in enumerate(TIMES[1:], 1):
+        ranks = results.values("r")
+        mean = [results.select(r=r).measured["sup"].values[:, :, k].mean() for r in ranks]
+        left.plot(ranks, mean, "o-", ms=3, lw=1, label=f"T = {t:g}")
+    left.set(xlabel="rank r", ylabel=f"largest gap of weights, $D_T$, n = {WIDTH:,}", yscale="log", xscale="log")
+    left.set_xticks(ranks, ranks)
+    left.minorticks_off()
+    left.legend(
+        fontsize=7,
+        title=f"mean of {results.measured.sizes['net'] * len(results.values('seed'))} nets",
+        title_fontsize=7,
+    )
+    left.set_title("$\\bf{A}$", loc="left")
+    for r in results.values("r"):
+        bounds = [Bounds(t, r, 1.0, (WIDTH,) * 2, 1e-9, 0.05).coupling() for t in TIMES[1:]]
+        right.plot(TIMES[1:], bounds, "o-", ms=3, lw=1, label=f"r = {r}")
+    right.set(xlabel="time T", ylabel="log10 of the bound, K = 1")
+    right.legend(fontsize=7)
+    right.set_title("$\\bf{B}$", loc="left")
+    return figure
+
+
+experiment = Experiment(
+    title="Growth of the distance from the limit with rank and time, beside the bound's",
+    source="Section 2.7, G.6",
+    measure=measure,
+    full=dict(r=RANKS, seed=range(4)),
+    quick=dict(r=(1, 4, 8), seed=range(2)),
+    draw=draw,
+    claims=(
+        Claim("The exponential in rK is pessimistic.", "M45 · Section 2.7, G.6", pessimistic),
+        Claim(
+            "It is so because channels specialise.",
+            "M45 · Section 2.7, G.6, as printed",
+            by_specialisation,
+            note="The distance grows slowly in r though all channels of the limit are equal.",
+        ),
+        Claim(
+            "K_T (1 + rK) is at most 1,000 for T ≤ 10, K ≈ 1, r ≤ 100.",
+            "M116 · G.6, as printed",
+            least_exponent,
+            note="It is 1,111 already at K = 1, and grows with K as T^K.",
+        ),
+    ),
+)

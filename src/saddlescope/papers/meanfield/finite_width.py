@@ -1,0 +1,220 @@
+"""Mean-field paper, Theorem 2.3: how far nets of finite width are from the limit. Nothing is trained.
+
+Every net is set beside the exact limit at its own neurons, so that nets are independent of each
+other. Weights are compared at 21 times up to T = 4 (40 with bounded laws, 100 with zero mean); the
+net follows its own gradient flow. `sup` is the paper's D_T, `rms` its root mean square over neurons.
+Cases change the activation, the depth, the dimension of the data and the laws; with "bounded laws"
+every assumption holds with K = 1. "zero mean" is the usual independent start: its limit never moves,
+so that its distance is how far nets go. "Sobol" has a deterministic mixing matrix, the quantiles of
+a Sobol sequence.
+"""
+
+from dataclasses import replace
+
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import qmc
+
+from saddlescope.checks import always, holds_in_share, share_text
+from saddlescope.claims import CheckResult, Claim
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLACK
+from saddlescope.meanfield.distance import follow_nets, gaps_over_time
+from saddlescope.papers.meanfield._coupling import (
+    LONGER,
+    NETS,
+    RMS_BAND,
+    SUP_BAND,
+    by_net,
+    flow_of,
+    means,
+    nets_of,
+    slope_check,
+)
+from saddlescope.statistics import mean_of
+from saddlescope.theory.meanfield.finite_width import Bounds
+
+WIDTHS = tuple(2**k for k in range(5, 14))
+MOVING = ("erf", "leaky ReLU", "three blocks", "bounded laws")
+DIMENSIONS = ("erf", "d = 4", "d = 16")
+CHANCE = 0.05  # δ of the theorem
+ENOUGH = 0.1  # of the target's size: the error that we call small, fixed before any run
+
+
+def with_sobol(net, seed):
+    """The same first block; above it the mixing matrix of a Sobol sequence, with a fresh start."""
+    limit, n = net.limit, net.width
+    u = qmc.Sobol(limit.rank, scramble=False).random(n) + 0.5 / n
+    mixing = np.hstack([ndtri(u), np.zeros((n, 1))])
+    start = limit.starts[1].draw(np.random.default_rng((seed, n, 1)), mixing, 1, limit.activation)
+    return replace(net, frozen=(net.frozen[0], mixing), start=(net.start[0], start))
+
+
+def measure(case, n, seed):
+    limit, flow = flow_of("erf" if case == "Sobol" else case)
+    nets = nets_of(limit, n, seed)
+    if case == "Sobol":
+        nets = [with_sobol(net, NETS * seed + i) for i, net in enumerate(nets)]
+    states = follow_nets(nets, flow.data.time.values)
+    return by_net([_distances(flow, *pair) for pair in zip(nets, states, strict=True)])
+
+
+def _distances(flow, net, state):
+    gaps = gaps_over_time(flow, net, state)
+    start = {f"{name}_start": float(gaps[name][0]) for name in ("sup", "output")}
+    ends = {name: float(values.max()) for name, values in gaps.items()}
+    inside = 3 * (flow.data.time.values[-1] + 1) * net.width**2 / CHANCE + np.e
+    return ends | start | {"sup_over_log": ends["sup"] / np.sqrt(np.log(inside))}
+
+
+def same_in_dimensions(results):
+    """The slope in n, for d = 1, 4 and 16."""
+    if "d = 16" not in results.values("case"):
+        return None
+    return slope_check("rms", "n", DIMENSIONS, RMS_BAND)(results)
+
+
+def mean_at(results, case, n, name="output"):
+    return mean_of(results.select(case=case, n=n).measured[name].values.ravel())
+
+
+def thousand_enough(cases):
+    """At n = 1,024 outputs are within 0.1 of the limit's; targets have size 1."""
+
+    def check(results):
+        part = results.select(case=cases, n=1024)
+        if not part.measured.sizes["run"]:
+            return None
+        good = part.measured.output.values.ravel() <= ENOUGH
+        said = {c: mean_at(results, c, 1024) for c in part.values("case")}
+        text = ", ".join(f"{c} {m:.3f} ± {h:.3f}" for c, (m, h) in said.items())
+        text = f"{share_text(int(good.sum()), good.size)} within {ENOUGH:g}; mean gap: {text}"
+        return holds_in_share(good.sum(), good.size, text, groups=groups_of(part, good))
+
+    return check
+
+
+def groups_of(results, good):
+    """Good nets and all nets, by case."""
+    cases = np.repeat(results.measured.case.values, NETS)
+    return {c: (good[cases == c].sum(), (cases == c).sum()) for c in results.values("case")}
+
+
+def below_bound(results):
+    """log10 D_T is below that of Lemma G.1, with K = 1 and δ = 0.05."""
+    part = results.select(case="bounded laws").measured
+    if not part.sizes["run"]:
+        return None
+    widths = part.n.values
+    bounds = [Bounds(LONGER["bounded laws"], 2, 1.0, (int(n), int(n)), 1e-9, CHANCE).coupling() for n in widths]
+    room = np.array(bounds)[:, None] - np.log10(part["sup"].values)
+    text = (
+        f"log10 of the bound {min(bounds):.2f} to {max(bounds):.2f}; it exceeds log10 D_T by {room.min():.2f} or more"
+    )
+    return always(int(np.sum(room >= 0)), room.size, f"{text}, in {room.size} nets")
+
+
+def by_distance_at_zero(results):
+    """As the proof of Corollary G.1 has it: |ŷ − ŷ_limit| ≤ K (1 + rK) D_t, at t = 0."""
+    part = results.select(case="bounded laws").measured
+    if not part.sizes["run"]:
+        return None
+    allowed = 3 * part.sup_start.values.ravel()
+    good = part.output_start.values.ravel() <= allowed
+    text = (
+        f"{good.sum()} of {good.size} nets; D_0 = {allowed.max():g}, gap of outputs up to {part.output_start.max():.2g}"
+    )
+    return always(int(good.sum()), good.size, text)
+
+
+def no_worse(results):
+    """The mean distance with a deterministic L is not above that of a random one, at each width."""
+    m = results.select(case="Sobol").measured
+    if not m.sizes["run"]:
+        return None
+    widths = sorted(set(m.n.values.tolist()))
+    pairs = {n: (mean_at(results, "Sobol", n, "rms"), mean_at(results, "erf", n, "rms")) for n in widths}
+    good = [s[0] - s[1] <= e[0] + e[1] for s, e in pairs.values()]
+    text = ", ".join(f"{s[0] / e[0]:.2f} at n = {n}" for n, (s, e) in pairs.items())
+    return CheckResult(all(good), f"mean distance with Sobol L over that with random L: {text}")
+
+
+LABELS = {
+    "rms": "root mean square gap of weights",
+    "sup": "largest gap of weights, $D_T$",
+    "output": "largest gap of outputs",
+}
+
+
+def draw(results):
+    figure, axes = plt.subplots(1, 3, figsize=(8.4, 3.4), sharex=True)
+    for ax, (name, label), letter in zip(axes, LABELS.items(), "ABC", strict=True):
+        for k, case in enumerate(results.values("case")):
+            widths, gaps = means(results.select(case=case), name, "n")
+            ax.loglog(widths, gaps, "os"[k // 6] + "-", ms=3, lw=1, label=case)
+        ax.loglog(widths, 3 * widths**-0.5, color=BLACK, ls="--", lw=0.8, label="slope −1/2")
+        ax.set(xlabel="width n", ylabel=label)
+        ax.set_title(letter, loc="left", fontweight="bold")
+    nets = NETS * len(results.values("seed"))
+    axes[0].legend(fontsize=6, title=f"mean of {nets} nets", title_fontsize=6)
+    return figure
+
+
+experiment = Experiment(
+    title="Distance between finite nets and the exact limit, by width",
+    source="Theorem 2.3, Appendix G",
+    measure=measure,
+    full=dict(case=(*MOVING, "d = 4", "d = 16", "Sobol", "zero mean"), n=WIDTHS, seed=range(8)),
+    quick=dict(case=("erf",), n=(64, 512, 2048), seed=range(2)),
+    draw=draw,
+    claims=(
+        Claim(
+            "Weights of a net approach the limit as n^(−1/2), in root mean square.",
+            "M26, M107 · Section 2.1, Lemma G.1",
+            slope_check("rms", "n", MOVING, RMS_BAND),
+        ),
+        Claim(
+            "So they do in the sup norm D_T, up to a logarithm.",
+            "M43, M107 · Theorem 2.3, Lemma G.1",
+            slope_check("sup", "n", MOVING, SUP_BAND),
+        ),
+        Claim(
+            "D_T over the theorem's logarithm falls as n^(−1/2).",
+            "M43, M107 · Theorem 2.3, Lemma G.1",
+            slope_check("sup_over_log", "n", MOVING, RMS_BAND),
+        ),
+        Claim(
+            "The slope does not depend on the dimension d.",
+            "M44 · Section 2.7",
+            same_in_dimensions,
+        ),
+        Claim("D_T is below the bound of Lemma G.1.", "M43 · Theorem 2.3", below_bound),
+        Claim(
+            "The loss, a test function, approaches that of the limit as n^(−1/2).",
+            "M109 · Corollary G.1",
+            slope_check("loss", "n", MOVING, RMS_BAND),
+        ),
+        Claim(
+            "Outputs differ by K(1 + rK) D_t at most, at every t.",
+            "M109 · Corollary G.1, proof, as printed",
+            by_distance_at_zero,
+            note="At t = 0 coupled weights agree, D_0 = 0, but an average over n neurons is not the average over all.",
+        ),
+        Claim(
+            "A width of about 1,000 suffices, from starts that move the limit.",
+            "M19, M117 · Section 1.1, G.6",
+            thousand_enough((*MOVING, "d = 16")),
+        ),
+        Claim(
+            "A width of about 1,000 suffices from the usual independent start of mean zero.",
+            "M19, M117 · Section 1.1, G.6",
+            thousand_enough(("zero mean",)),
+            note="The limit of this start never moves, while nets of any width leave it: later by ln n only.",
+        ),
+        Claim(
+            "A deterministic L has the same rate.", "M110 · Remark G.1", slope_check("rms", "n", ("Sobol",), RMS_BAND)
+        ),
+        Claim("A deterministic L is no worse than a random one.", "M110 · Remark G.1", no_worse),
+    ),
+)
