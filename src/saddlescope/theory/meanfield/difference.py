@@ -21,7 +21,8 @@ def iterate_bound(m, T: float, k1: float) -> np.ndarray:
 def smallest_constants(differences: np.ndarray, T: float) -> np.ndarray:
     """The k₁ that each ‖F^{m+1}W − F^mW‖, m ≥ 1, needs in (T k₁ (1 + √m))^m/m! ‖FW − W‖."""
     m = np.arange(1, len(differences))
-    roots = np.exp((np.log(differences[1:] / differences[0]) + gammaln(m + 1)) / m)
+    shares = np.maximum(differences[1:] / differences[0], 1e-300)  # an iteration may end exactly
+    roots = np.exp((np.log(shares) + gammaln(m + 1)) / m)
     return roots / (T * (1 + np.sqrt(m)))
 
 
