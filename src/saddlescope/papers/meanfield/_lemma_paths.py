@@ -5,6 +5,7 @@ import numpy as np
 from saddlescope.theory.meanfield.picard import Neurons
 
 TIMES = np.linspace(0, 4, 201)
+LONG = np.linspace(0, 20, 201)
 WIDTH = 48
 SLOPE = 0.1
 FUNCTIONS = {
@@ -31,8 +32,8 @@ def drawn_neurons(activation, rank, rng) -> Neurons:
 
 def large_second_layer(neurons: Neurons, size: float):
     """A path whose w₂ rises at once to ±size with the sign of L₁, so that B₁ is as large as it can be."""
-    w1, w2 = neurons.at_rest(TIMES)
-    rise = np.minimum(TIMES / TIMES[1], 1)[:, None, None]
+    w1, w2 = neurons.at_rest(LONG)
+    rise = np.minimum(LONG / LONG[1], 1)[:, None, None]
     goal = size * np.sign(neurons.mixing[:, :1])
     return w1, w2 + rise * (goal - w2)
 
