@@ -148,3 +148,15 @@ def no_spike(results):
     text = f"{share_text(int(good.sum()), good.size)}; |f| is largest at x ="
     text += f" {np.median(part.spike_at.values):.2f} (median)"
     return holds_in_share(good.sum(), good.size, text)
+
+
+def slides(results):
+    """Steps at their floor for more than a thousandth of the time."""
+    part = results.measured
+    kinked, share = part.activation.values == "leaky", part.on_floor.values
+    good = np.where(kinked, share > 1e-3, share == 0)
+    text = (
+        f"share of the time with leaky ReLU: median {np.median(share[kinked]):.0%}, largest {share[kinked].max():.0%}"
+    )
+    text = f"{share_text(int(good.sum()), good.size)}; {text}"
+    return holds_in_share(good.sum(), good.size, text, groups=groups_by(results, "activation", good))

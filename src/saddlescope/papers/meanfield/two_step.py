@@ -27,12 +27,14 @@ from saddlescope.papers.meanfield._step_claims import (
     no_spike,
     one_constant,
     share_of_time,
+    slides,
     small_gap,
     stronger_term_decides,
     symmetric_point,
     winners_apart,
 )
 from saddlescope.papers.meanfield._step_runs import PLACES, channel_shape, read_step
+from saddlescope.tables import Table
 
 ACTIVATIONS = {"tanh": Tanh(), "leaky": LeakyReLU(0.1)}
 WIDTH, T = 1000, 60.0
@@ -76,6 +78,23 @@ def draw(results):
     return figure
 
 
+def tables(results):
+    columns = ("activation", "δ", "rank", "nets", "angle of f(−δ), f(δ)", "other channel wins", "by chance")
+    columns += ("(i)–(iii) hold", "ε₀ > 0", "time on the kink", "last loss")
+    kinds = [
+        (a, d, r) for a in results.values("activation") for d in results.values("delta") for r in results.values("rank")
+    ]
+    rows = []
+    for activation, delta, rank in kinds:
+        part = results.select(activation=activation, delta=delta, rank=rank).measured
+        favourable = float(part.favourable.sum() / max(int(part.held.sum()), 1))
+        numbers = [float(part[name].mean()) for name in ("distinct", "chance", "all_three")]
+        middle = [float(part[name].median()) for name in ("on_floor", "loss_end")]
+        angle = float(part.angle.median())
+        rows.append([activation, delta, rank, part.sizes["run"], angle, *numbers, favourable, *middle])
+    return [Table("winners", "Two-sided step: angles (median), winners and shares of the time", columns, rows)]
+
+
 experiment = Experiment(
     title="Two-sided step: log-ratios of channels, their hypotheses, and who wins",
     source="Theorem 3.1, Section 3, Appendix H.2–H.4",
@@ -83,6 +102,7 @@ experiment = Experiment(
     full=dict(activation=("tanh", "leaky"), delta=(0.25, 0.5, 1.0), rank=(2, 4), seed=range(200)),
     quick=dict(activation=("tanh", "leaky"), delta=(0.5, 1.0), rank=(2,), seed=range(6)),
     draw=draw,
+    tables=tables,
     claims=(
         Claim(
             "∂_t R₁₂ − ε₀ ≥ (1 − ρ) ξ π K (−d₀)|B₁|/|f₁| wherever (i)–(iii) hold.",
@@ -182,6 +202,11 @@ experiment = Experiment(
             "The channel that (iii) names when half of the loss is left wins.",
             "ours; M63",
             in_most("named", "named"),
+        ),
+        Claim(
+            "A leaky ReLU's flow spends part of its time on a kink; that of tanh does not.",
+            "ours; M34",
+            slides,
         ),
     ),
 )
