@@ -1,0 +1,162 @@
+"""Checks of the two-sided step."""
+
+import numpy as np
+
+from saddlescope.checks import always, groups_by, holds_in_share, share_text
+from saddlescope.claims import CheckResult
+from saddlescope.statistics import wilson
+
+ROUNDING = 1e-10  # relative to the sum of all terms
+
+
+def _by(part, good):
+    """Good runs and all runs, by activation and δ."""
+    names = np.array([f"{a}, δ = {d:g}" for a, d in zip(part.activation.values, part.delta.values, strict=True)])
+    good = np.asarray(good, bool)
+    return {str(n): (int(good[names == n].sum()), int((names == n).sum())) for n in dict.fromkeys(names)}
+
+
+def inequality(name):
+    def check(results):
+        worst, held = results.measured[name].values, int(results.measured.held.sum())
+        good = int(np.sum(worst >= -ROUNDING))
+        text = f"{share_text(good, len(worst))} without an exception; smallest slack {worst.min():.1e} of all terms"
+        return always(good, len(worst), f"{text}; (i)–(iii) held at {held:,} instants at x₀")
+
+    return check
+
+
+def small_gap(name, within, what):
+    def check(results):
+        gap = results.measured[name].values
+        good = int(np.sum(gap <= within))
+        text = f"{share_text(good, len(gap))}; largest {what} {gap.max():.1e}, allowed {within:g}"
+        return always(good, len(gap), text)
+
+    return check
+
+
+def conclusion_as_printed(results):
+    gap = results.measured.printed_gap.values
+    gap = gap[gap >= 0]
+    if not gap.size:
+        return None
+    good = int(np.sum(gap <= 1e-3))
+    text = f"median gap per net from {gap.min():.2g} to {gap.max():.2g} of the largest ∂_t R − ε, allowed 0.001"
+    return always(good, len(gap), f"{share_text(good, len(gap))}; {text}")
+
+
+def stronger_term_decides(results):
+    wrong, held = results.measured.dominated_wrong.values, results.measured.dominated.values
+    with_any = held > 0
+    good = int(np.sum(wrong[with_any] == 0))
+    text = f"{int(wrong.sum())} exceptions at {int(held.sum()):,} instants"
+    return always(good, int(with_any.sum()), f"{share_text(good, int(with_any.sum()))}; {text}")
+
+
+def dominance_kept(results):
+    lost, leads = results.measured.leads_lost.values, results.measured.leads.values
+    any_lead = leads > 0
+    good = int(np.sum(lost[any_lead] == 0))
+    text = f"{int(lost.sum())} of {int(leads.sum()):,} stretches of time lost a lead without a jump"
+    return always(good, int(any_lead.sum()), f"{share_text(good, int(any_lead.sum()))} lost none; {text}")
+
+
+def favourable(results):
+    part = results.measured
+    some = part.held.values > 0
+    share = part.favourable.values[some] / part.held.values[some]
+    good = share > 0.5
+    kernel = part.cross_kernel.values
+    text = f"ε₀ > 0 at {part.favourable.values.sum() / part.held.values.sum():.0%} of the instants"
+    text += f"; K(−δ, δ) from {kernel.min():.2g} to {kernel.max():.2g}"
+    text = f"{share_text(int(good.sum()), good.size)} with ε₀ > 0 most of the time; {text}"
+    groups = _by(part.isel(run=np.flatnonzero(some)), good)
+    return holds_in_share(good.sum(), good.size, text, groups=groups)
+
+
+def share_of_time(name, most=0.8):
+    """Most of the time means four fifths of the time before the loss has fallen to a hundredth."""
+
+    def check(results):
+        share = results.measured[name].values
+        good = share >= most
+        text = f"{share_text(int(good.sum()), good.size)} for {most:.0%} of the time or more"
+        text += f"; median share {np.median(share):.0%}"
+        return holds_in_share(good.sum(), good.size, text, groups=_by(results.measured, good))
+
+    return check
+
+
+def symmetric_point(results):
+    share = results.measured.under_other.values
+    good = share > 0.5
+    text = f"{share_text(int(good.sum()), good.size)} for most of the time; median share {np.median(share):.0%}"
+    return holds_in_share(good.sum(), good.size, text)
+
+
+def in_most(name, word):
+    def check(results):
+        good = results.measured[name].values.astype(bool)
+        text = f"{share_text(int(good.sum()), good.size)} {word}"
+        return holds_in_share(good.sum(), good.size, text, groups=groups_by(results, "activation", good))
+
+    return check
+
+
+def one_constant(results):
+    part = results.measured
+    spread = {}
+    for name in dict.fromkeys(zip(part.activation.values, part.delta.values, strict=True)):
+        chosen = (part.activation.values == name[0]) & (part.delta.values == name[1])
+        largest = part.largest_remainder.values[chosen]
+        spread[f"{name[0]}, δ = {name[1]:g}"] = largest.max() / largest.min()
+    text = ", ".join(f"{v:.3g} for {k}" for k, v in spread.items())
+    return CheckResult(all(v < 10 for v in spread.values()), f"largest over smallest maximum of |ε₀|: {text}")
+
+
+def winners_apart(results):
+    part = results.measured
+    good = part.distinct.values.astype(bool)
+    angle = ", ".join(
+        f"{np.median(part.angle.values[part.delta.values == d]):.0f}° at δ = {d:g}" for d in results.values("delta")
+    )
+    text = f"{share_text(int(good.sum()), good.size)}; expected after a random rotation {part.chance.values.mean():.0%}"
+    text += f"; median angle {angle}"
+    return holds_in_share(good.sum(), good.size, text, groups=_by(results.measured, good))
+
+
+def as_chance(results):
+    """For every activation and rank: whether the expected share lies in the count's interval.
+
+    Four intervals are looked at, so that each is one of 98.8 %."""
+    part, said, right = results.measured, [], []
+    for name in results.values("activation"):
+        for rank in results.values("rank"):
+            chosen = (part.activation.values == name) & (part["rank"].values == rank)
+            good, n = int(part.distinct.values[chosen].sum()), int(chosen.sum())
+            expected = float(part.chance.values[chosen].mean())
+            low, high = wilson(good, n, z=2.5)
+            right.append(low <= expected <= high)
+            said.append(f"{name}, rank {rank}: {good} of {n} ({low:.0%}–{high:.0%}), expected {expected:.0%}")
+    return CheckResult(all(right), "; ".join(said), partly=any(right) and not all(right))
+
+
+def no_spike(results):
+    part = results.measured
+    good = np.abs(part.spike_at.values + part.delta.values) <= 0.1
+    text = f"{share_text(int(good.sum()), good.size)}; |f| is largest at x ="
+    text += f" {np.median(part.spike_at.values):.2f} (median)"
+    return holds_in_share(good.sum(), good.size, text)
+
+
+def slides(results):
+    """Steps at their floor for more than a thousandth of the time."""
+    part = results.measured
+    kinked, share = part.activation.values == "leaky", part.on_floor.values
+    good = np.where(kinked, share > 1e-3, share == 0)
+    text = (
+        f"share of the time with leaky ReLU: median {np.median(share[kinked]):.0%}, largest {share[kinked].max():.0%}"
+    )
+    text = f"{share_text(int(good.sum()), good.size)}; {text}"
+    return holds_in_share(good.sum(), good.size, text, groups=groups_by(results, "activation", good))

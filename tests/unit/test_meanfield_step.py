@@ -1,0 +1,116 @@
+"""The logic of the mean-field theory experiments: chances, lost leads, quadrature, paths and their checks."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from saddlescope.papers.meanfield import _lemma_claims, _lemma_paths, _step_claims
+from saddlescope.papers.meanfield._quadrature import (
+    gaussian_average,
+    sphere_average,
+    uniform_average,
+)
+from saddlescope.papers.meanfield._step_runs import _is_lost, chance_of_distinct
+from saddlescope.papers.meanfield.kernel import by_kind
+from saddlescope.results import Results, collect
+
+
+def made(points, **arrays):
+    """Results with these values, one run per point."""
+    runs = [xr.Dataset({name: _variable(values[i]) for name, values in arrays.items()}) for i in range(len(points))]
+    return Results(collect(runs, points), collect([xr.Dataset()] * len(points), points))
+
+
+def _variable(value):
+    return ("k", np.asarray(value)) if np.ndim(value) else value
+
+
+@pytest.mark.parametrize("degrees", [0, 30, 90, 150, 180])
+def test_chance_of_distinct_winners_in_the_plane(degrees):
+    """Two vectors at angle θ in the plane: θ/90° up to a right angle, then back."""
+    expected = min(degrees, 180 - degrees) / 90
+    assert chance_of_distinct(np.radians(degrees), 2, 0) == pytest.approx(expected, abs=0.03)
+
+
+def test_chance_at_a_right_angle_in_four_dimensions_exceeds_independence():
+    assert 0.75 < chance_of_distinct(np.pi / 2, 4, 1) < 1
+
+
+def test_a_lead_is_lost_by_crossing_not_by_a_jump():
+    assert _is_lost(np.array([0.3, 0.1, -0.1]))
+    assert not _is_lost(np.array([0.3, -0.1, 0.1]))
+    assert not _is_lost(np.array([3.0, 2.0, -5.0]))
+
+
+def test_brute_force_averages_know_easy_integrals():
+    relu = lambda z: np.maximum(z, 0)  # noqa: E731
+    u, v = np.array([1.0, 0.0, 0.0]), np.array([0.0, 2.0, 0.0])
+    assert gaussian_average(relu, u, u) == pytest.approx(0.5, abs=1e-12)
+    assert gaussian_average(relu, u, v) == pytest.approx(2 / (2 * np.pi), abs=1e-12)
+    assert sphere_average(relu, u, u) == pytest.approx(0.5 / 3, abs=1e-12)
+    assert uniform_average(lambda z: z, 0.3, 0.8) == pytest.approx((1 + 0.24) / 3, abs=1e-12)
+
+
+def test_paths_across_zero_have_channels_of_both_signs():
+    neurons = _lemma_paths.drawn_neurons("leaky", 2, np.random.default_rng(0))
+    one, two = _lemma_paths.across_zero(neurons, 1e-3)
+    np.testing.assert_allclose(neurons.channels(one[0]), 5e-4, atol=1e-12)
+    np.testing.assert_allclose(neurons.channels(two[0]), -5e-4, atol=1e-12)
+
+
+def test_large_second_layer_keeps_the_start():
+    neurons = _lemma_paths.drawn_neurons("tanh", 2, np.random.default_rng(0))
+    w1, w2 = _lemma_paths.large_second_layer(neurons, 7.0)
+    np.testing.assert_array_equal(w1[0], neurons.start[0])
+    np.testing.assert_array_equal(w2[0], neurons.start[1])
+    np.testing.assert_allclose(np.abs(w2[-1]), 7.0)
+
+
+def seeds_of(activations, n=4):
+    return [dict(activation=a, seed=s) for a in activations for s in range(n)]
+
+
+def test_constants_that_grow_fail_for_their_activation_alone():
+    m = np.arange(40)
+    still = 0.5**m
+    good = np.exp(-np.cumsum(np.log(m + 1.0))) * 3.0**m  # 3^m/m! or so
+    points = seeds_of(("tanh", "leaky"))
+    from saddlescope.theory.meanfield.difference import smallest_constants
+
+    gaps = [good if p["activation"] == "tanh" else still for p in points]
+    ks = [np.append(smallest_constants(g, 1.0), 0.0) for g in gaps]
+    found = _lemma_claims.constants_do_not_grow(made(points, gaps=gaps, constants=ks))
+    assert found.partly
+    assert "does not hold for leaky" in found.evidence
+
+
+def test_a_left_side_above_its_right_side_refutes():
+    points = seeds_of(("tanh",), 8)
+    assert _lemma_claims.at_most_one("d1")(made(points, d1=[0.5] * 8)).holds
+    one_over = _lemma_claims.at_most_one("d1")(made(points, d1=[0.5] * 7 + [1.01]))
+    assert not one_over.holds
+    assert not one_over.unclear
+
+
+def test_inequality_is_refuted_by_one_net():
+    points = [dict(activation="tanh", delta=0.5, rank=2, seed=s) for s in range(8)]
+    held = [10] * 8
+    check = _step_claims.inequality("worst")
+    assert check(made(points, worst=[-1e-15] * 8, held=held)).holds
+    assert not check(made(points, worst=[-1e-15] * 7 + [-1e-6], held=held)).holds
+
+
+def test_winners_by_chance_are_compared_with_their_expectation():
+    points = [dict(activation="tanh", delta=0.5, rank=2, seed=s) for s in range(40)]
+    half = [s % 2 for s in range(40)]
+    assert _step_claims.as_chance(made(points, distinct=half, chance=[0.5] * 40)).holds
+    assert not _step_claims.as_chance(made(points, distinct=half, chance=[0.05] * 40)).holds
+
+
+def test_a_fact_about_kinds_can_hold_for_some():
+    points = [dict(law=law, activation=a, seed=0) for law in ("gauss", "uniform") for a in ("relu", "tanh")]
+    check = by_kind(lambda r: r.smallest > 0, lambda r: "negative")
+    found = check(made(points, smallest=[1.0, -1.0, 1.0, 1.0]))
+    assert found.partly
+    assert "tanh, gauss (negative)" in found.evidence
+    assert check(made(points, smallest=[1.0] * 4)).holds
