@@ -66,6 +66,7 @@ ARROWS = {
         "figures",
         "initials",
         "losses",
+        "meanfield",
         "nets",
         "observables",
         "optimisers",
