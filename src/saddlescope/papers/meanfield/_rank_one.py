@@ -110,6 +110,8 @@ class Course(NamedTuple):
 
 def follow(system: RankOne, state: np.ndarray, T: float) -> Course:
     """Follow the flow to time T, from event to event: a channel reaches the kink, or a held one is let go."""
+    if not system.velocity(state).any():  # at rest on the kink: a hair beyond it would start to move
+        return Course(np.array([0.0, T]), np.stack([state, state]), -1, 0.0)
     time, held, since = 0.0, None, 0.0
     times, states = [np.zeros(1)], [state[None]]
     while time < T:
