@@ -68,15 +68,19 @@ def follow_nodes(system: NodeSystem, start, times: np.ndarray, rtol: float = 1e-
 
 
 @reproducible()
-def time_of_overlap(system: NodeSystem, start, level: float, T: float, rtol: float = 1e-7) -> float | None:
-    """When E yŷ first reaches `level` before T; None where it does not."""
+def times_of_overlap(system: NodeSystem, start, levels, T: float, rtol: float = 1e-7) -> list[float]:
+    """When E yŷ first reaches each of the rising `levels` before T; −1 where it does not."""
 
-    def event(_, z):
-        return float(_overlap(system, z)) - level
+    def event(level):
+        def gap(_, z):
+            return float(_overlap(system, z)) - level
 
-    event.terminal, event.direction = True, 1
-    found = solve_ivp(_right_side(system), (0, T), flat_of(start), "DOP853", rtol=rtol, atol=rtol * 1e-2, events=event)
-    return float(found.t_events[0][0]) if len(found.t_events[0]) else None
+        gap.terminal, gap.direction = level == levels[-1], 1
+        return gap
+
+    found = solve_ivp(_right_side(system), (0, T), flat_of(start), "DOP853", rtol=rtol, atol=rtol * 1e-2,
+                      events=[event(level) for level in levels])  # fmt: skip
+    return [float(t[0]) if len(t) else -1.0 for t in found.t_events]
 
 
 def _right_side(system) -> Callable:

@@ -16,9 +16,9 @@ from scipy.special import elliprf
 
 
 def two_block_time(S: np.ndarray, beta: np.ndarray, rate: float, level: float) -> float:
-    """When Λ S·β reaches `level`, from a draw (S, β) that is small; the decaying half of it is left out."""
-    grown = np.sum(((S + beta) / 2) ** 2)
-    return float(np.log(level / (rate * grown)) / (2 * rate))
+    """When Λ S·β reaches `level`, from a draw (S, β): a sinh 2Λt + b cosh 2Λt = level/Λ, solved for t."""
+    a, b, c = (S @ S + beta @ beta) / 2, S @ beta, level / rate
+    return float(np.log((c + np.sqrt(c**2 + a**2 - b**2)) / (a + b)) / (2 * rate))
 
 
 def three_block_time(S: np.ndarray, N: np.ndarray, beta: np.ndarray, rate: float, level: float) -> float:
