@@ -153,6 +153,16 @@ def ends_at_mean(results):
     return CheckResult(all(v < 1e-6 for v in gaps.values()), f"gap to Var y/2 = 0.125: {text}", exact=True)
 
 
+def no_layer_vanishes(results):
+    """Where C.5 holds the limit ends below the loss of ŷ = 0, which any layer of zero weights would give."""
+    runs = {k: r for k, r in by_kind(results).items() if float(r.limit_loss.values[0]) < float(r.zero_loss) - 1e-9}
+    if not runs:
+        return None
+    good = all(float(r.limit_end) < float(r.zero_loss) for r in runs.values())
+    text = ", ".join(f"{k} {float(r.limit_end):.3f} < {float(r.zero_loss):.3f}" for k, r in runs.items())
+    return CheckResult(good, text, exact=True)
+
+
 def nets_leave(results):
     part = results.where(np.array([k[0] in "ab" for k in results.measured.kind.values]))
     if not part.measured.sizes["run"]:
@@ -229,6 +239,7 @@ experiment = Experiment(
               note="With means zero the start itself is a limit: f = 0 and B = 0. C.5 is an equality there."),
         Claim("φ' ≠ 0 and w₂ ≠ 0 give B_k ≠ 0 on a set of positive measure.", "M39, M104 · E.2", signal_nonzero,
               note=AVERAGE),
+        Claim("With C.5 no layer's weights vanish at the limit.", "M90 · Assumption C.5", no_layer_vanishes),
         Claim("From a start of means zero no weight of the limit ever moves.", "ours", nothing_moves),
         Claim("Kind (b) ends with the target's mean at every point.", "ours", ends_at_mean),
         Claim("Finite nets leave the limits of kinds (a) and (b) and reach the minimum.", "ours", nets_leave),

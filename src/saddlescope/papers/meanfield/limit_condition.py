@@ -20,7 +20,7 @@ from saddlescope.meanfield import Measure, meanfield
 from saddlescope.meanfield.laws import GaussianFeatures, GaussianMixing, StartLaw
 from saddlescope.nets.activation import Erf, LeakyReLU
 
-T, RANK = 1000.0, 2
+ENDS, RANK = {"leaky": 150.0, "erf": 1000.0}, 2
 ACTIVATIONS = {"leaky": LeakyReLU(0.1), "erf": Erf()}
 EXAMPLES = ("generic", "merged", "twins", "no bias")
 FOUND, ZERO, TOGETHER = 1e-4, 1e-3, 1e-6
@@ -49,6 +49,7 @@ def groups_of(channels):
 
 def measure(example, activation, depth, seed):
     limit = limit_for(example, activation, depth, seed)
+    T = ENDS[activation]
     flow = limit.flow(T, times=np.array([0.0, T / 2, T]), solver="memory", rtol=1e-6)
     data, pi, y = flow.data, limit.measure.weights, limit.measure.y[:, 0]
     d = data.output.values[:, :, 0] - y
@@ -76,7 +77,7 @@ def at_limits(results, *, biased):
     m = results.measured
     chosen = (m.example.values != "no bias") == biased
     part = results.where(chosen & (m.changed.values < FOUND))
-    return part, f"{int(chosen.sum()) - part.measured.sizes['run']} flows not at rest by t = {T:g} left out"
+    return part, f"{int(chosen.sum()) - part.measured.sizes['run']} flows not at rest at their end left out"
 
 
 def conditional_zero(biased):
