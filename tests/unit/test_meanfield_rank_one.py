@@ -30,7 +30,8 @@ def test_reduced_equations_are_those_of_the_net():
 def test_the_kink_holds_the_channel_of_the_limit():
     system, start = of_limit(held_limit())
     course = follow(system, start, 200.0)
-    assert course.held == 1 and abs(course.states[-1, 1]) < 1e-12
+    assert course.held == 1
+    assert abs(course.states[-1, 1]) < 1e-12
     assert system.loss(course.states[-1]) == pytest.approx(0.125, abs=1e-9)
     assert system.attracts(course.states[-1], 1)
 

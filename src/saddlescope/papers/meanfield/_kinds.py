@@ -1,4 +1,6 @@
-"""The starts and data whose limit is no global minimiser, and which assumptions of Theorem 2.2 each of them meets."""
+"""The starts and data whose limit is no global minimiser, and which assumptions of Theorem 2.2 each of
+them meets.
+"""
 
 from typing import NamedTuple
 
@@ -40,14 +42,23 @@ KINDS = {
     "a-tanh": _kind(STEP, Tanh(), (ZERO, ZERO), 0, 200, "zero-mean start, no mixing bias"),
     "b-leaky": _kind(STEP, LEAKY, (ZERO, ONE), 1, 200, "mixing bias, w₂ of mean 1"),
     "b-huber": _kind(STEP, LEAKY, (ZERO, ONE), 1, 200, "the same with a loss of bounded slope", residual=PseudoHuber()),
-    "b-bounded": _kind(STEP, LEAKY, (ZERO, ONE), 1, 400, "the same with bounded features", residual=PseudoHuber(),
-                       features=UniformFeatures()),
+    "b-bounded": _kind(
+        STEP,
+        LEAKY,
+        (ZERO, ONE),
+        1,
+        400,
+        "the same with bounded features",
+        residual=PseudoHuber(),
+        features=UniformFeatures(),
+    ),
     "b-rounded": _kind(STEP, RoundedLeakyReLU(0.1, 0.1), (ZERO, ONE), 1, 200, "the same without a kink"),
-    "b-nonconvex": _kind(STEP, LEAKY, (ZERO, ONE), 1, 400, "the same with a loss that is not convex",
-                         residual=GemanMcClure(2.0)),
+    "b-nonconvex": _kind(
+        STEP, LEAKY, (ZERO, ONE), 1, 400, "the same with a loss that is not convex", residual=GemanMcClure(2.0)
+    ),
     "b-sigmoid": _kind(STEP, Sigmoid(), (ZERO, ONE), 0, 4000, "sigmoid, no mixing bias, w₂ of mean 1"),
     "c-leaky": _kind(SIGNS, LEAKY, (StartLaw(0.5, 0, 1), ONE), 0, 200, "no mixing bias, means above zero"),
-}  # fmt: skip
+}
 
 
 @reproducible()

@@ -1,6 +1,8 @@
-"""Flows on nodes by scipy: seconds less compilation than diffrax where every width is a shape of its own.
+"""Flows on nodes by scipy: seconds less compilation than diffrax where every width is a shape of its
+own.
 
-It is for activations that are smooth, or whose kinks are crossed and not slid along. A state is one flat array here.
+It is for activations that are smooth, or whose kinks are crossed and not slid along. A state is one
+flat array here.
 """
 
 from collections.abc import Callable
@@ -26,9 +28,7 @@ def _shaped(system, z):
     shapes += [(len(b.weights), outputs) for b in system.blocks[-1:]]
     ends = np.cumsum([system.first.size, *(a * b for a, b in shapes)])
     parts = jnp.split(z, ends[:-1])
-    return parts[0].reshape(system.first.shape), tuple(
-        p.reshape(s) for p, s in zip(parts[1:], shapes, strict=True)
-    )
+    return parts[0].reshape(system.first.shape), tuple(p.reshape(s) for p, s in zip(parts[1:], shapes, strict=True))
 
 
 @eqx.filter_jit
@@ -62,8 +62,9 @@ def follow_nodes(system: NodeSystem, start, times: np.ndarray, rtol: float = 1e-
     - `times`: when to save.
     - `rtol`, `method`: of scipy's solver.
     """
-    found = solve_ivp(_right_side(system), (times[0], times[-1]), flat_of(start), method, times, rtol=rtol,
-                      atol=rtol * 1e-2)  # fmt: skip
+    found = solve_ivp(
+        _right_side(system), (times[0], times[-1]), flat_of(start), method, times, rtol=rtol, atol=rtol * 1e-2
+    )
     return found.y.T
 
 
@@ -78,8 +79,15 @@ def times_of_overlap(system: NodeSystem, start, levels, T: float, rtol: float = 
         gap.terminal, gap.direction = level == levels[-1], 1
         return gap
 
-    found = solve_ivp(_right_side(system), (0, T), flat_of(start), "DOP853", rtol=rtol, atol=rtol * 1e-2,
-                      events=[event(level) for level in levels])  # fmt: skip
+    found = solve_ivp(
+        _right_side(system),
+        (0, T),
+        flat_of(start),
+        "DOP853",
+        rtol=rtol,
+        atol=rtol * 1e-2,
+        events=[event(level) for level in levels],
+    )
     return [float(t[0]) if len(t) else -1.0 for t in found.t_events]
 
 

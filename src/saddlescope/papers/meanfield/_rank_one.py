@@ -1,14 +1,17 @@
-"""The limit of rank one with leaky ReLU and no mixing bias: four numbers, with the flow held at the kink where it is.
+"""The limit of rank one with leaky ReLU and no mixing bias: four numbers, with the flow held at the
+kink where it is.
 
 With two points, w₂ enters through P = E[w₂|L|; L > 0] and N = E[w₂|L|; L < 0] alone:
 
     ŷ_p = P φ(f_p) + N φ(−f_p),     Ṗ = −E[L²; L > 0] Σ π_p d_p φ(f_p),     Ṅ = −E[L²; L < 0] Σ π_p d_p φ(−f_p),
     ḟ = −K (π d B),                 B = P − αN where f > 0,  αP − N where f < 0.
 
-A net of finite width obeys the same equations, with averages over its own neurons and its own kernel.
+A net of finite width obeys the same equations, with averages over its own neurons and its own
+kernel.
 
-Where f_p = 0 and d_p B drives it back from both sides, it is *held* (Filippov): f_p stays 0, and the weight of B within
-its two values is whatever keeps it there. No step size enters, unlike in a solver with a floor.
+Where f_p = 0 and d_p B drives it back from both sides, it is *held* (Filippov): f_p stays 0, and
+the weight of B within its two values is whatever keeps it there. No step size enters, unlike in a
+solver with a floor.
 """
 
 from typing import NamedTuple
@@ -117,8 +120,9 @@ def follow(system: RankOne, state: np.ndarray, T: float) -> Course:
     while time < T:
         events = [_crossing(p) for p in (0, 1) if p != held]
         events += [_release(system, held)] if held is not None else []
-        found = solve_ivp(lambda t, z: system.velocity(z, held), (time, T), state, "DOP853", rtol=1e-10, atol=1e-12,
-                          events=events)  # fmt: skip
+        found = solve_ivp(
+            lambda t, z: system.velocity(z, held), (time, T), state, "DOP853", rtol=1e-10, atol=1e-12, events=events
+        )
         times.append(found.t[1:])
         states.append(found.y.T[1:])
         time, state = found.t[-1], found.y[:, -1].copy()

@@ -1,8 +1,10 @@
-"""Mean-field paper, Section 2.4 and Appendix C: the assumptions, each on the examples that the paper names for it.
+"""Mean-field paper, Section 2.4 and Appendix C: the assumptions, each on the examples that the paper
+names for it.
 
-Nothing is trained. Slopes of activations on ±40; moments of start laws, m^(-1/2) (E|w|^m)^(1/m), which a sub-Gaussian law
-keeps bounded; the largest of n feature weights, which a bounded law keeps bounded and a law of full support cannot; the
-derivative of the squared loss; and E ℓ at the u with E ∂ℓ = 0 where one input has two targets.
+Nothing is trained. Slopes of activations on ±40; moments of start laws, m^(-1/2) (E|w|^m)^(1/m),
+which a sub-Gaussian law keeps bounded; the largest of n feature weights, which a bounded law keeps
+bounded and a law of full support cannot; the derivative of the squared loss; and E ℓ at the u with
+E ∂ℓ = 0 where one input has two targets.
 """
 
 import matplotlib.pyplot as plt
@@ -23,6 +25,7 @@ from saddlescope.papers.meanfield._kinds import slopes_of
 ACTIVATIONS = {"leaky": LeakyReLU(0.1), "sigmoid": Sigmoid(), "tanh": Tanh(), "relu": ReLU()}
 ORDERS = np.arange(1, 41)
 COUNTS = (100, 10_000, 1_000_000)
+WIDE = 4.0  # beyond which a law of full support has some of a million draws
 AWAY = 1e-3  # a slope that counts as bounded away from zero on ±40
 
 
@@ -118,11 +121,19 @@ def sub_gaussian(name):
 def both_laws(results):
     """C.3's bounded features and C.4's full support: no law named has both."""
     m = results.measured
-    bound = {n: bool((m[n].values[:, -1] < 1.05 * m[n].values[:, 0]).all()) for n in ("gaussian_features", "uniform_features")}
-    wide = {n: not b for n, b in bound.items()}
-    text = ", ".join(f"{n.replace('_', ' ')}: {'bounded' if b else 'not bounded'}" for n, b in bound.items())
+    bound = {
+        n: bool((m[n].values[:, -1] < 1.05 * m[n].values[:, 0]).all())
+        for n in ("gaussian_features", "uniform_features")
+    }
+    wide = {n: bool((m[n].values[:, -1] > WIDE).all()) for n in bound}
+    text = ", ".join(
+        f"{n.replace('_', ' ')}: {'' if b else 'not '}bounded, {'' if wide[n] else 'not '}wide"
+        for n, b in bound.items()
+    )
     both = any(bound[n] and wide[n] for n in bound)
-    return CheckResult(both, f"{text}; full support is mass beyond every K, which bounded features do not have", exact=True)
+    return CheckResult(
+        both, f"{text}; full support is mass beyond every K, which bounded features do not have", exact=True
+    )
 
 
 def loss_bounded(name):
@@ -136,7 +147,9 @@ def loss_bounded(name):
 def zero_mean_slope(results):
     loss = results.measured.noisy_loss.values
     good = int(np.sum(loss < 1e-9))
-    return always(good, len(loss), f"{share_text(good, len(loss))}; E ℓ = {loss.min():.2f} to {loss.max():.2f} where E ∂ℓ = 0")
+    return always(
+        good, len(loss), f"{share_text(good, len(loss))}; E ℓ = {loss.min():.2f} to {loss.max():.2f} where E ∂ℓ = 0"
+    )
 
 
 def refused(results):
@@ -168,21 +181,45 @@ experiment = Experiment(
     draw=draw,
     claims=(
         Claim("Leaky ReLU has φ' bounded away from zero.", "M32 · Section 2.4", slopes_away(("leaky",))),
-        Claim("Sigmoid and tanh have φ' bounded away from zero.", "M32 · Section 2.4", slopes_away(("sigmoid", "tanh")),
-              note="Both flatten: φ' falls to zero as e^{−|z|} and e^{−2|z|}. It is so only while H stays bounded."),
+        Claim(
+            "Sigmoid and tanh have φ' bounded away from zero.",
+            "M32 · Section 2.4",
+            slopes_away(("sigmoid", "tanh")),
+            note="Both flatten: φ' falls to zero as e^{−|z|} and e^{−2|z|}. It is so only while H stays bounded.",
+        ),
         Claim("Mixing weights are bounded, Uniform law.", "M84 · C.1", bounded("uniform_mixing")),
-        Claim("Mixing weights are bounded, Gaussian law.", "M84 · C.1, Section 2.4", bounded("gaussian_mixing"),
-              note="Section 2.4 allows Gaussian laws, which C.1 excludes."),
+        Claim(
+            "Mixing weights are bounded, Gaussian law.",
+            "M84 · C.1, Section 2.4",
+            bounded("gaussian_mixing"),
+            note="Section 2.4 allows Gaussian laws, which C.1 excludes.",
+        ),
         Claim("A Gaussian start is sub-Gaussian.", "M85 · C.2", sub_gaussian("gaussian_moments")),
-        Claim("Control: a Laplace start is sub-Gaussian.", "ours", sub_gaussian("laplace_moments"),
-              note="Its moments grow as m, and not as √m."),
-        Claim("Features are bounded and have full support.", "M86 · C.3, C.4", both_laws,
-              note="The two contradict each other. For leaky ReLU a ball is enough: it is homogeneous."),
-        Claim("∂ℓ is bounded for the squared loss.", "M87 · C.3", loss_bounded("squared_slope"),
-              note="ŷ − y is not bounded. Along a flow it is, since the loss falls."),
+        Claim(
+            "Control: a Laplace start is sub-Gaussian.",
+            "ours",
+            sub_gaussian("laplace_moments"),
+            note="Its moments grow as m, and not as √m.",
+        ),
+        Claim(
+            "Features are bounded and have full support.",
+            "M86 · C.3, C.4",
+            both_laws,
+            note="The two contradict each other. For leaky ReLU a ball is enough: it is homogeneous.",
+        ),
+        Claim(
+            "∂ℓ is bounded for the squared loss.",
+            "M87 · C.3",
+            loss_bounded("squared_slope"),
+            note="ŷ − y is not bounded. Along a flow it is, since the loss falls.",
+        ),
         Claim("∂ℓ is bounded for the pseudo-Huber loss.", "ours", loss_bounded("huber_slope")),
-        Claim("E[∂ℓ | x] = 0 gives E[ℓ | x] = 0.", "M88 · C.3", zero_mean_slope,
-              note="It needs a target that is a function of x. With two targets at one x, E ℓ is half their variance."),
+        Claim(
+            "E[∂ℓ | x] = 0 gives E[ℓ | x] = 0.",
+            "M88 · C.3",
+            zero_mean_slope,
+            note="It needs a target that is a function of x. With two targets at one x, E ℓ is half their variance.",
+        ),
         Claim("In one dimension a bias is needed, and its lack is refused.", "M25 · Section 2.1", refused),
     ),
-)  # fmt: skip
+)

@@ -1,19 +1,26 @@
-"""Mean-field paper, Theorem 2.2: limits that are no global minimisers, in the exact limit and in finite nets.
+"""Mean-field paper, Theorem 2.2: limits that are no global minimisers, in the exact limit and in
+finite nets.
 
-At a limit the proof has E[d | x] B_k(x) = 0, and concludes B_k ≠ 0 from φ' ≠ 0 and w₂ ≠ 0. But B_k = E[L_k φ'(H) w₂] is
-an average over neurons, and averages can vanish. Three kinds, each with rank one and two points:
+At a limit the proof has E[d | x] B_k(x) = 0, and concludes B_k ≠ 0 from φ' ≠ 0 and w₂ ≠ 0. But B_k
+= E[L_k φ'(H) w₂] is an average over neurons, and averages can vanish. Three kinds, each with rank
+one and two points:
 
-(a) the standard start, all means zero, no mixing bias: f = 0 and B = 0, and no weight of the limit ever moves;
-(b) w₂ of mean 1, independent of a symmetric L, and w₁ of mean zero: f = 0 for ever, so that ŷ is the same at both points;
-(c) leaky ReLU without mixing bias: ŷ ≥ 0 by the start, the target is −1 at one point, and f stops at the kink there.
+(a) the standard start, all means zero, no mixing bias: f = 0 and B = 0, and no weight of the limit
+ever moves;
+(b) w₂ of mean 1, independent of a symmetric L, and w₁ of mean zero: f = 0 for ever, so that ŷ is
+the same at both points;
+(c) leaky ReLU without mixing bias: ŷ ≥ 0 by the start, the target is −1 at one point, and f stops
+at the kink there.
 
-Every assumption of the theorem is tested one by one. C.5 (a start better than zero) excludes (a), in which it is an
-equality, but neither (b) nor (c). (b) and (c) meet all of C.1–C.6, as far as these can be met together.
+Every assumption of the theorem is tested one by one. C.5 (a start better than zero) excludes (a),
+in which it is an equality, but neither (b) nor (c). (b) and (c) meet all of C.1–C.6, as far as
+these can be met together.
 
-What remains true: in kinds (a) and (b) the limit is a saddle. Finite nets leave it, after a time that grows as ln n. In
-kind (c) the kink attracts, so that finite nets are held too; φ' jumps there, and the equations have a solution only in
-the sense of Filippov. Nets of kind (b) are followed by scipy; (a) and (c) with leaky ReLU by the exact equations of
-rank one (`_rank_one.py`), without any step floor.
+What remains true: in kinds (a) and (b) the limit is a saddle. Finite nets leave it, after a time
+that grows as ln n. In kind (c) the kink attracts, so that finite nets are held too; φ' jumps there,
+and the equations have a solution only in the sense of Filippov. Nets of kind (b) are followed by
+scipy; (a) and (c) with leaky ReLU by the exact equations of rank one (`_rank_one.py`), without any
+step floor.
 """
 
 from functools import cache
@@ -43,7 +50,7 @@ def by_rank_one(system, start, times):
     slopes = np.array(system.sides(end)) if course.held >= 0 else np.where(end[:2] > 0, *system.sides(end))
     return {
         "loss": np.array([system.loss(s) for s in states]),
-        "channels": end[:2],
+        "reach": np.abs(states[:, :2]).max(axis=1),
         "speed": float(np.abs(rate).max()),
         "signal": float(np.abs(slopes).max()),
         "held": course.held >= 0 and bool(system.attracts(end, course.held)),
@@ -55,7 +62,7 @@ def by_nodes(system, start, times):
     losses, channels, slopes = seen(system, states)
     return {
         "loss": losses,
-        "channels": channels[0][-1, :, 0],
+        "reach": np.abs(channels[0]).max(axis=(1, 2)),
         "speed": speed(system, states[-1]),
         "signal": float(np.abs(slopes[-1]).max()),
         "held": False,
@@ -85,6 +92,7 @@ def measure(kind, width, seed):
         "time": ("instant", times),
         "limit_loss": ("instant", exact["loss"]),
         "net_loss": ("instant", found["loss"]),
+        "reach": ("instant", exact["reach"]),
         "limit_end": float(exact["loss"][-1]),
         "limit_speed": exact["speed"],
         "limit_signal": exact["signal"],
@@ -151,6 +159,15 @@ def ends_at_mean(results):
     gaps = {k: abs(float(r.limit_end) - 0.125) for k, r in runs.items()}
     text = ", ".join(f"{k} {v:.1e}" for k, v in gaps.items())
     return CheckResult(all(v < 1e-6 for v in gaps.values()), f"gap to Var y/2 = 0.125: {text}", exact=True)
+
+
+def channels_bounded(results):
+    """|H| ≤ |L| |f| for leaky ReLU: the largest |f| up to any time does not grow in the second half."""
+    runs = {k: r for k, r in by_kind(results).items() if "leaky" in k}
+    grown = {k: r.reach.values.max() - r.reach.values[: TIMES // 2].max() for k, r in runs.items()}
+    largest = max(r.reach.values.max() for r in runs.values())
+    text = f"largest |φ(H)| = {largest:.2f}; its growth in the second half {max(grown.values()):.1e}"
+    return CheckResult(all(g < 1e-6 for g in grown.values()), text, exact=True)
 
 
 def no_layer_vanishes(results):
@@ -235,16 +252,29 @@ experiment = Experiment(
     tables=tables,
     claims=(
         Claim("Under C.1–C.6 every limit is a global minimiser.", "M1 · Theorem 2.2", theorem, note=AVERAGE),
-        Claim("With the standard i.i.d. start any limit is a global minimiser.", "M40 · Remark 2.1", standard_start,
-              note="With means zero the start itself is a limit: f = 0 and B = 0. C.5 is an equality there."),
-        Claim("φ' ≠ 0 and w₂ ≠ 0 give B_k ≠ 0 on a set of positive measure.", "M39, M104 · E.2", signal_nonzero,
-              note=AVERAGE),
+        Claim(
+            "With the standard i.i.d. start any limit is a global minimiser.",
+            "M40 · Remark 2.1",
+            standard_start,
+            note="With means zero the start itself is a limit: f = 0 and B = 0. C.5 is an equality there.",
+        ),
+        Claim(
+            "φ' ≠ 0 and w₂ ≠ 0 give B_k ≠ 0 on a set of positive measure.",
+            "M39, M104 · E.2",
+            signal_nonzero,
+            note=AVERAGE,
+        ),
+        Claim("φ(H) is bounded along the flow for leaky ReLU and bounded L.", "M83 · C.1", channels_bounded),
         Claim("With C.5 no layer's weights vanish at the limit.", "M90 · Assumption C.5", no_layer_vanishes),
         Claim("From a start of means zero no weight of the limit ever moves.", "ours", nothing_moves),
         Claim("Kind (b) ends with the target's mean at every point.", "ours", ends_at_mean),
         Claim("Finite nets leave the limits of kinds (a) and (b) and reach the minimum.", "ours", nets_leave),
         Claim("Finite nets of kind (c) are held at the kink.", "ours", nets_held, {"kind": "c-leaky"}),
-        Claim("Finite nets reach the global minimum.", "M1 · Abstract, for nets", nets_fit,
-              note="Leaky ReLU without mixing bias holds a channel at zero, in an open set of starts."),
+        Claim(
+            "Finite nets reach the global minimum.",
+            "M1 · Abstract, for nets",
+            nets_fit,
+            note="Leaky ReLU without mixing bias holds a channel at zero, in an open set of starts.",
+        ),
     ),
-)  # fmt: skip
+)

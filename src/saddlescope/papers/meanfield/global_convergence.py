@@ -1,9 +1,11 @@
-"""Mean-field paper, Theorem 2.2: where convergence is global. Activations, depths and losses, in the limit and in nets.
+"""Mean-field paper, Theorem 2.2: where convergence is global. Activations, depths and losses, in the
+limit and in nets.
 
-Generic starts, whose weights correlate with the frozen ones, and mixing biases, as Eq. 1 has them: none of the three
-counterexamples applies. Three points with three targets, rank one. The limit is solved by the memory form for leaky
-ReLU, ReLU and erf, by quadrature for the others. Nets are followed by scipy. Near its end the squared loss of two
-blocks falls at twice the least eigenvalue of the tangent kernel √π (K B·B + E φφ) √π: a rate that the limit gives.
+Generic starts, whose weights correlate with the frozen ones, and mixing biases, as Eq. 1 has them:
+none of the three counterexamples applies. Three points with three targets, rank one. The limit is
+solved by the memory form for leaky ReLU, ReLU and erf, by quadrature for the others. Nets are
+followed by scipy. Near its end the squared loss of two blocks falls at twice the least eigenvalue
+of the tangent kernel √π (K B·B + E φφ) √π: a rate that the limit gives.
 
 Geman and McClure's loss u²/(2(1 + u²)) is not convex, and is stationary at u = 0 alone.
 """
@@ -43,8 +45,16 @@ QUICK = ("erf 1 squared", "erf 2 squared", "erf 1 pseudo-Huber", "erf 1 Geman-Mc
 
 def limit_for(case):
     name, depth, loss = case.split(" ")
-    return meanfield(DATA, 1, int(depth), ACTIVATIONS[name], features=GaussianFeatures(3.0, 1.0),
-                     mixing=GaussianMixing(1.0, 1.0), start=StartLaw(0.5, 1.0, 1.0), residual=LOSSES[loss])  # fmt: skip
+    return meanfield(
+        DATA,
+        1,
+        int(depth),
+        ACTIVATIONS[name],
+        features=GaussianFeatures(3.0, 1.0),
+        mixing=GaussianMixing(1.0, 1.0),
+        start=StartLaw(0.5, 1.0, 1.0),
+        residual=LOSSES[loss],
+    )
 
 
 @cache
@@ -128,7 +138,9 @@ def nets_at_minimum(results):
 def falls(results):
     rises = {c: float(r.limit_rises) for c, r in limits(results).items()}
     worst = max(rises.values())
-    return CheckResult(worst < 1e-9, f"largest rise between saved times {worst:.1e}, in {len(rises)} limits", exact=True)
+    return CheckResult(
+        worst < 1e-9, f"largest rise between saved times {worst:.1e}, in {len(rises)} limits", exact=True
+    )
 
 
 def rate_known(results):
@@ -148,11 +160,30 @@ def rate_known(results):
 def tables(results):
     names = ("memory", "quadrature", "particles")
     rows = [
-        [c, names[int(r.solver)], float(r.error), float(r.limit_end), float(r.fitted_at), float(r.rate), float(r.said_rate),
-         float(r.on_floor), float(np.median(results.select(case=c).measured.net_end))]
+        [
+            c,
+            names[int(r.solver)],
+            float(r.error),
+            float(r.limit_end),
+            float(r.fitted_at),
+            float(r.rate),
+            float(r.said_rate),
+            float(r.on_floor),
+            float(np.median(results.select(case=c).measured.net_end)),
+        ]
         for c, r in limits(results).items()
-    ]  # fmt: skip
-    columns = ["case", "solver", "error", "loss at the end", f"time to {FITTED:g}", "rate", "predicted", "on floor", "nets"]
+    ]
+    columns = [
+        "case",
+        "solver",
+        "error",
+        "loss at the end",
+        f"time to {FITTED:g}",
+        "rate",
+        "predicted",
+        "on floor",
+        "nets",
+    ]
     return [Table("limits", "Limits and nets: losses, times and rates (−1: not reached or not known)", columns, rows)]
 
 
@@ -187,12 +218,18 @@ experiment = Experiment(
     draw=draw,
     tables=tables,
     claims=(
-        Claim("From generic starts the limit is a global minimiser, squared loss.", "M1 · Theorem 2.2",
-              at_minimum(lambda c: "squared" in c)),
-        Claim("So it is with losses that are not the square, one of them not convex.", "M2 · Abstract",
-              at_minimum(lambda c: "squared" not in c)),
+        Claim(
+            "From generic starts the limit is a global minimiser, squared loss.",
+            "M1 · Theorem 2.2",
+            at_minimum(lambda c: "squared" in c),
+        ),
+        Claim(
+            "So it is with losses that are not the square, one of them not convex.",
+            "M2 · Abstract",
+            at_minimum(lambda c: "squared" not in c),
+        ),
         Claim("Finite nets reach the minimum too.", "M1 · for nets", nets_at_minimum),
         Claim("The loss falls along the flow, to that of the limit.", "M105 · E.2", falls),
         Claim("Near the end the loss falls at twice the tangent kernel's least eigenvalue.", "ours", rate_known),
     ),
-)  # fmt: skip
+)

@@ -1,12 +1,16 @@
-"""Mean-field paper, Theorem 2.2: what a limit does satisfy. With mixing biases of full support, E[d | f̄(X)] = 0.
+"""Mean-field paper, Theorem 2.2: what a limit does satisfy. With mixing biases of full support, E[d |
+f̄(X)] = 0.
 
-At rest the last block has E[d φ(L·f̄(X) + b)] = 0 for all (L, b). Functions φ(L·v + b) determine a measure of v, so that
-the residual d has mean zero given the last channels f̄(X). The limit is then a global minimiser exactly where the target
-is a function of f̄: its squared loss is E Var(y | f̄)/2. Without mixing biases even this fails.
+At rest the last block has E[d φ(L·f̄(X) + b)] = 0 for all (L, b). Functions φ(L·v + b) determine a
+measure of v, so that the residual d has mean zero given the last channels f̄(X). The limit is then
+a global minimiser exactly where the target is a function of f̄: its squared loss is E Var(y |
+f̄)/2. Without mixing biases even this fails.
 
-Limits on three points with random targets and laws, solved by the memory form: from generic starts, from starts that
-merge all points (kind (b) of the counterexamples), with two targets at one input, and, as a control, kind (a) without
-mixing biases. Features have deviation 3, so that points 0.9 apart are told apart in time. A flow has found its limit where no residual has changed by more than 1e-4 since half of its time.
+Limits on three points with random targets and laws, solved by the memory form: from generic starts,
+from starts that merge all points (kind (b) of the counterexamples), with two targets at one input,
+and, as a control, kind (a) without mixing biases. Features have deviation 3, so that points 0.9
+apart are told apart in time. A flow has found its limit where no residual has changed by more than
+1e-4 since half of its time.
 """
 
 import matplotlib.pyplot as plt
@@ -37,8 +41,9 @@ def limit_for(example, activation, depth, seed):
     mean, slope = {"merged": (1.0, 0.0), "no bias": (0.0, 0.0)}.get(example, (0.0, 1.0))
     starts = (first, *(StartLaw(mean, slope, 1) for _ in range(depth)))
     mixing = GaussianMixing(1.0, 0.0 if example == "no bias" else 1.0)
-    return meanfield(data, RANK, depth, ACTIVATIONS[activation], mixing=mixing, start=starts,
-                     features=GaussianFeatures(3.0, 1.0))  # fmt: skip
+    return meanfield(
+        data, RANK, depth, ACTIVATIONS[activation], mixing=mixing, start=starts, features=GaussianFeatures(3.0, 1.0)
+    )
 
 
 def groups_of(channels):
@@ -147,12 +152,20 @@ experiment = Experiment(
     quick=dict(example=EXAMPLES, activation=("erf",), depth=(1,), seed=range(4)),
     draw=draw,
     claims=(
-        Claim("At every limit E[d | x] = 0.", "M39 · Section 2.6", residual_zero,
-              note="A start that merges points stays merged: only E[d | f̄(x)] = 0 follows."),
+        Claim(
+            "At every limit E[d | x] = 0.",
+            "M39 · Section 2.6",
+            residual_zero,
+            note="A start that merges points stays merged: only E[d | f̄(x)] = 0 follows.",
+        ),
         Claim("With mixing biases every limit has E[d | f̄] = 0.", "ours", conditional_zero(True)),
         Claim("Such a limit is global exactly where the target is a function of f̄.", "ours", global_iff),
         Claim("Its squared loss is E Var(y | f̄)/2.", "ours", loss_is_variance),
-        Claim("Without mixing biases every limit has E[d | f̄] = 0.", "ours, control", conditional_zero(False),
-              note="At f̄ = 0 without bias φ(L·f̄) = 0: the last block puts no condition on d."),
+        Claim(
+            "Without mixing biases every limit has E[d | f̄] = 0.",
+            "ours, control",
+            conditional_zero(False),
+            note="At f̄ = 0 without bias φ(L·f̄) = 0: the last block puts no condition on d.",
+        ),
     ),
-)  # fmt: skip
+)

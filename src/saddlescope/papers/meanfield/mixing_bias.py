@@ -1,9 +1,11 @@
-"""Mean-field paper, Eq. 1 and Section 2.2: biases in the mixing layers, which the equations drop, remove the held channel.
+"""Mean-field paper, Eq. 1 and Section 2.2: biases in the mixing layers, which the equations drop,
+remove the held channel.
 
-Kind (c) of the counterexamples: leaky ReLU, rank one, targets (+1, −1) with weights (3/4, 1/4). Without mixing biases the
-channel stops at its kink where the target is −1. A mixing bias b of deviation s smears the kink over |L f| ~ s: the
-field is continuous, and the point becomes a saddle. The limit without bias follows the exact equations of rank one; with
-bias it is solved by the memory form. Nets without bias follow the same exact equations, nets with bias scipy.
+Kind (c) of the counterexamples: leaky ReLU, rank one, targets (+1, −1) with weights (3/4, 1/4).
+Without mixing biases the channel stops at its kink where the target is −1. A mixing bias b of
+deviation s smears the kink over |L f| ~ s: the field is continuous, and the point becomes a saddle.
+The limit without bias follows the exact equations of rank one; with bias it is solved by the memory
+form. Nets without bias follow the same exact equations, nets with bias scipy.
 """
 
 from functools import cache
@@ -102,7 +104,9 @@ def same_with_and_without(results):
     m = results.measured
     ends = [np.unique(m.limit_end.values[m.bias.values == b]) for b in results.values("bias")]
     low, high = min(e.min() for e in ends), max(e.max() for e in ends)
-    return CheckResult(high - low < FITTED, f"losses of the limit at t = {T:g} from {low:.2g} to {high:.3g}", exact=True)
+    return CheckResult(
+        high - low < FITTED, f"losses of the limit at t = {T:g} from {low:.2g} to {high:.3g}", exact=True
+    )
 
 
 def draw(results):
@@ -116,7 +120,8 @@ def draw(results):
     axes[0, 0].set_ylabel("loss")
     axes[0, 0].legend(fontsize=8)
     seeds, width = len(results.values("seed")), max(results.values("width"))
-    figure.suptitle(f"Deviation of mixing biases; {len(results.values('start'))} starts, nets up to n = {width}, {seeds} seeds each", fontsize=9)  # noqa: E501
+    starts = len(results.values("start"))
+    figure.suptitle(f"By deviation of mixing biases; {starts} starts, widths up to {width}, {seeds} seeds", fontsize=9)
     return figure
 
 
@@ -128,15 +133,27 @@ experiment = Experiment(
     quick=dict(start=("small",), bias=(0.0, 1.0), width=(256,), seed=range(4)),
     draw=draw,
     claims=(
-        Claim("The mean-field equations may drop biases above the first layer.", "M24 · Section 2.1, 2.2",
-              same_with_and_without,
-              note="Without them a channel is held at the kink of leaky ReLU, where the target is negative."),
-        Claim("Without mixing biases the limit is held above the minimum.", "ours",
-              limits(False, lambda e: e > STUCK, f"above {STUCK:g}")),
-        Claim("With mixing biases the limit reaches the minimum.", "ours",
-              limits(True, lambda e: e < FITTED, f"below {FITTED:g}")),
+        Claim(
+            "The mean-field equations may drop biases above the first layer.",
+            "M24 · Section 2.1, 2.2",
+            same_with_and_without,
+            note="Without them a channel is held at the kink of leaky ReLU, where the target is negative.",
+        ),
+        Claim(
+            "Without mixing biases the limit is held above the minimum.",
+            "ours",
+            limits(False, lambda e: e > STUCK, f"above {STUCK:g}"),
+        ),
+        Claim(
+            "With mixing biases the limit reaches the minimum.",
+            "ours",
+            limits(True, lambda e: e < FITTED, f"below {FITTED:g}"),
+        ),
         Claim("Finite nets without mixing biases are held.", "ours", nets(False, lambda e: e > STUCK, "are held")),
-        Claim("Finite nets with mixing biases reach the minimum.", "ours",
-              nets(True, lambda e: e < FITTED, f"end below {FITTED:g}")),
+        Claim(
+            "Finite nets with mixing biases reach the minimum.",
+            "ours",
+            nets(True, lambda e: e < FITTED, f"end below {FITTED:g}"),
+        ),
     ),
-)  # fmt: skip
+)

@@ -1,17 +1,19 @@
 """Mean-field paper, Appendix E.2: how often ReLU nets end at a degenerate point, by rank and width.
 
-The paper: for ReLU the only bad limits are those where every φ'(H) is zero, and their probability is e^{−O(r)}. Nets of two
-blocks without mixing bias, all weights Gaussian, three points with random targets, are trained by gradient descent with
-steps of 0.1 (kinks then need no floor). What ends above a hundredth of its first loss has failed, and is one of
+The paper: for ReLU the only bad limits are those where every φ'(H) is zero, and their probability
+is e^{−O(r)}. Nets of two blocks without mixing bias, all weights Gaussian, three points with random
+targets, are trained by gradient descent with steps of 0.1 (kinks then need no floor). What ends
+above a hundredth of its first loss has failed, and is one of
 
 - *all dead*: L_c·f(x) ≤ 0 for all neurons at all points, the paper's event;
 - *dead points*: the same at some of the points that are not fitted;
-- *at the kink*: |f| < 0.05 at a point that is not fitted, with live neurons: the channels are held there;
+- *at the kink*: |f| < 0.05 at a point that is not fitted, with live neurons: the channels are held
+  there;
 - *slow*: the loss has fallen by more than 2 % since half of the time;
 - *other*: at rest for another reason.
 
-A dead point needs a direction f with L_c·f ≤ 0 for all n neurons. By Wendel's theorem one exists with probability
-2^{1−n} Σ_{k<r} C(n−1, k): it *grows* with the rank, and falls with the width.
+A dead point needs a direction f with L_c·f ≤ 0 for all n neurons. By Wendel's theorem one exists
+with probability 2^{1−n} Σ_{k<r} C(n−1, k): it *grows* with the rank, and falls with the width.
 """
 
 from math import comb
@@ -38,7 +40,9 @@ KINK = 0.05  # of |f| where descent by steps of 0.1 jumps to and fro across f = 
 def net_for(rank, width, seed):
     rng = np.random.default_rng([seed, rank, width])
     data = Measure([-0.9, 0.0, 0.9], rng.uniform(-1, 1, 3))
-    return meanfield(data, rank, 1, ReLU(), features=GaussianFeatures(3.0, 1.0), start=StartLaw(0, 0, 1)).net(width, seed)
+    return meanfield(data, rank, 1, ReLU(), features=GaussianFeatures(3.0, 1.0), start=StartLaw(0, 0, 1)).net(
+        width, seed
+    )
 
 
 @reproducible()
@@ -79,8 +83,10 @@ def wendel(n, r):
 def counts(results, width):
     """(rank, failures, nets) at one width."""
     m = results.select(width=width).measured
-    return [(r, int(m.failed.values[m["rank"].values == r].sum()), int(np.sum(m["rank"].values == r)))
-            for r in results.values("rank")]  # fmt: skip
+    return [
+        (r, int(m.failed.values[m["rank"].values == r].sum()), int(np.sum(m["rank"].values == r)))
+        for r in results.values("rank")
+    ]
 
 
 def paper_event(results):
@@ -96,7 +102,7 @@ def paper_event(results):
 
 
 def rare_in_rank(results):
-    """The share of failures at the largest rank lies below that at the least, beyond their intervals, at every width."""
+    """At every width fewer nets fail at the largest rank than at the least, beyond their intervals."""
     good, contrary, said = [], [], []
     for width in results.values("width"):
         rows = counts(results, width)
@@ -113,9 +119,18 @@ def dead_with_rank(results):
     m = results.select(width=width).measured
     shares = [(r, m.dead_points.values[m["rank"].values == r] > 0) for r in results.values("rank")]
     text = ", ".join(f"{int(d.sum())} of {len(d)} at r = {r} (half-space {wendel(width, r):.2g})" for r, d in shares)
+    if not any(d.any() for _, d in shares):
+        return None
     first, last = shares[0][1], shares[-1][1]
     apart = wilson(int(first.sum()), len(first))[0] > wilson(int(last.sum()), len(last))[1]
     return CheckResult(apart, f"n = {width}: {text}")
+
+
+def event_rare(results):
+    """Ends with all neurons dead at all points: the interval of their share lies below one tenth."""
+    found = results.measured.cause.values == 0
+    low, high = wilson(int(found.sum()), len(found))
+    return CheckResult(high < 0.1, share_text(int(found.sum()), len(found)), unclear=low < 0.1 <= high)
 
 
 def fits(results):
@@ -153,10 +168,19 @@ experiment = Experiment(
     draw=draw,
     claims=(
         Claim("ReLU nets reach the minimum as leaky ReLU does.", "M33 · Section 2.4", fits),
-        Claim("A failure is a point where all φ' vanish on the whole support.", "M80 · E.2", paper_event,
-              note="Nets fail where channels are held at the kink f = 0, with live neurons on both sides of it."),
+        Claim(
+            "A failure is a point where all φ' vanish on the whole support.",
+            "M80 · E.2",
+            paper_event,
+            note="Nets fail where channels are held at the kink f = 0, with live neurons on both sides of it.",
+        ),
+        Claim("Ends where all φ' vanish on the whole support are rare.", "M80 · E.2", event_rare),
         Claim("Failures become rarer with the rank.", "M80 · E.2, all failures", rare_in_rank),
-        Claim("Dead points become rarer with the rank.", "M80 · E.2, dead points", dead_with_rank,
-              note="The more channels, the more room for a direction f with L·f ≤ 0 in all neurons (Wendel)."),
+        Claim(
+            "Dead points become rarer with the rank.",
+            "M80 · E.2, dead points",
+            dead_with_rank,
+            note="The more channels, the more room for a direction f with L·f ≤ 0 in all neurons (Wendel).",
+        ),
     ),
-)  # fmt: skip
+)

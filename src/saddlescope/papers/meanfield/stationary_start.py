@@ -1,13 +1,14 @@
 """Mean-field paper, Section 2.6: when finite nets leave a start that is stationary in the limit.
 
-All means are zero and there is no mixing bias: the standard start. A net leaves because its own draws have averages of
-size n^(-1/2). Its time is the first at which E yŷ = E y²/20, found by an event of scipy's DOP853: the linear theory
-leaves out that the residual changes, and so ends there. `theory` predicts the time twice: from the net's own draw
-(`leaving.py`), and from the laws alone (`limit.escape_time`, a median). The time to one half is measured as well.
+All means are zero and there is no mixing bias: the standard start. A net leaves because its own
+draws have averages of size n^(-1/2). Its time is the first at which E yŷ = E y²/20, found by an
+event of scipy's DOP853: the linear theory leaves out that the residual changes, and so ends there.
+`theory` predicts the time twice: from the net's own draw (`leaving.py`), and from the laws alone
+(`limit.escape_time`, a median). The time to one half is measured as well.
 
-Two blocks leave at ln n/(2λ), λ = φ'(0) σ_L √(yKy). Three blocks leave at a time ∝ √n: in rank one it is Carlson's
-elliptic integral of the draw. For leaky ReLU there is no φ'(0): with one sign of y the rate is
-σ_L √((1 + α²)/2) √(yKy), and not that of the average slope (1 + α)/2.
+Two blocks leave at ln n/(2λ), λ = φ'(0) σ_L √(yKy). Three blocks leave at a time ∝ √n: in rank one
+it is Carlson's elliptic integral of the draw. For leaky ReLU there is no φ'(0): with one sign of y
+the rate is σ_L √((1 + α²)/2) √(yKy), and not that of the average slope (1 + α)/2.
 """
 
 from functools import cache
@@ -153,7 +154,9 @@ def from_law(results):
                 ratios[form, width] = float(np.median(m.time.values / m.from_law.values))
     values = np.array(list(ratios.values()))
     good = int(np.sum(np.abs(values - 1) <= 0.25))
-    text = f"{good} of {len(values)} medians within 25 %; measured over predicted {values.min():.2f} to {values.max():.2f}"
+    text = (
+        f"{good} of {len(values)} medians within 25 %; measured over predicted {values.min():.2f} to {values.max():.2f}"
+    )
     return holds_in_share(good, len(values), text)
 
 
@@ -215,15 +218,22 @@ experiment = Experiment(
     claims=(
         Claim("Finite nets leave the start.", "ours", all_leave),
         Claim("Two blocks leave later by 1/(2λ) per unit of ln n.", "ours", two_blocks),
-        Claim("For leaky ReLU λ has the average slope (1 + α)/2.", "ours, as first noted", average_slope,
-              {"form": "leaky, 2 blocks"},
-              note="The flow is homogeneous but not linear at the kink: λ has √((1 + α²)/2) where y has one sign."),
+        Claim(
+            "For leaky ReLU λ has the average slope (1 + α)/2.",
+            "ours, as first noted",
+            average_slope,
+            {"form": "leaky, 2 blocks"},
+            note="The flow is homogeneous but not linear at the kink: λ has √((1 + α²)/2) where y has one sign.",
+        ),
         Claim("Three blocks leave at a time ∝ √n.", "ours", three_blocks),
         Claim("From there to one half two blocks take a time that does not grow with n.", "ours", lag),
         Claim("The time follows from the net's own draw.", "ours", from_draw),
         Claim("limit.escape_time(width) gives the median time.", "ours", from_law),
-        Claim("The start is better than the zero predictor with high probability.", "M89 · Assumption C.5",
-              better_at_start,
-              note="ŷ(0) is a small random function with no preference for the target's sign: one draw in two is better."),
+        Claim(
+            "The start is better than the zero predictor with high probability.",
+            "M89 · Assumption C.5",
+            better_at_start,
+            note="ŷ(0) is a small random function with no preference for the target's sign: one draw in two is better.",
+        ),
     ),
-)  # fmt: skip
+)

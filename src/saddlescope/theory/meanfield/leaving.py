@@ -1,13 +1,15 @@
 """When a finite net leaves a start that is stationary in the limit.
 
-Near zero weights a net of two blocks is S_k = Σ π y f_k/√(yKy) and β_k = E L_k w₂/σ, where yKy = Σ π_p y_p K_pq y_q π_q.
-Its flow is Ṡ = Λ β, β̇ = Λ S with Λ = φ' σ √(yKy). Both draws have size n^(-1/2), and E yŷ = Λ S·β.
+Near zero weights a net of two blocks is S_k = Σ π y f_k/√(yKy) and β_k = E L_k w₂/σ, where yKy = Σ
+π_p y_p K_pq y_q π_q. Its flow is Ṡ = Λ β, β̇ = Λ S with Λ = φ' σ √(yKy). Both draws have size
+n^(-1/2), and E yŷ = Λ S·β.
 
 Three blocks have a matrix between them, N = E w₂ Lᵀ/σ, and Λ = φ'² σ² √(yKy):
 
     Ṡ = Λ Nᵀβ,   Ṅ = Λ β Sᵀ,   β̇ = Λ N S,   E yŷ = Λ βᵀN S.
 
-Two blocks grow exponentially, and leave after ln n/(2Λ). Three blow up in finite time, after a multiple of √n/Λ.
+Two blocks grow exponentially, and leave after ln n/(2Λ). Three blow up in finite time, after a
+multiple of √n/Λ.
 """
 
 import numpy as np
