@@ -14,6 +14,7 @@ the weight of B within its two values is whatever keeps it there. No step size e
 solver with a floor.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -121,7 +122,7 @@ def follow(system: RankOne, state: np.ndarray, T: float) -> Course:
         events = [_crossing(p) for p in (0, 1) if p != held]
         events += [_release(system, held)] if held is not None else []
         found = solve_ivp(
-            lambda t, z: system.velocity(z, held), (time, T), state, "DOP853", rtol=1e-10, atol=1e-12, events=events
+            partial(_right_side, system, held), (time, T), state, "DOP853", rtol=1e-10, atol=1e-12, events=events
         )
         times.append(found.t[1:])
         states.append(found.y.T[1:])
@@ -161,3 +162,7 @@ def _past(system, state, p):
     state[p] = 1e-12
     state[p] = 1e-12 if system.velocity(state)[p] > 0 else -1e-12
     return state
+
+
+def _right_side(system, held, _, state):
+    return system.velocity(state, held)
