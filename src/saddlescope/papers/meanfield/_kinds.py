@@ -56,7 +56,7 @@ KINDS = {
     "b-nonconvex": _kind(
         STEP, LEAKY, (ZERO, ONE), 1, 400, "the same with a loss that is not convex", residual=GemanMcClure(2.0)
     ),
-    "b-sigmoid": _kind(STEP, Sigmoid(), (ZERO, ONE), 0, 4000, "sigmoid, no mixing bias, w₂ of mean 1"),
+    "b-sigmoid": _kind(STEP, Sigmoid(), (ZERO, ONE), 0, 3000, "sigmoid, no mixing bias, w₂ of mean 1"),
     "c-leaky": _kind(SIGNS, LEAKY, (StartLaw(0.5, 0, 1), ONE), 0, 200, "no mixing bias, means above zero"),
 }
 
