@@ -236,7 +236,7 @@ def draw(results):
         ax.set_ylabel("")
     for ax in axes.flat[len(kinds) :]:
         ax.set_visible(False)
-    axes[0, 0].legend(fontsize=7, loc="lower left")
+    axes[0, 0].legend(fontsize=7, loc="center right")
     figure.suptitle(f"Infinite width stays above zero; nets of width {width}, {seeds} seeds", fontsize=9)
     return figure
 
