@@ -1,0 +1,239 @@
+"""Mean-field paper, Section 2.6: when finite nets leave a start that is stationary in the limit.
+
+All means are zero and there is no mixing bias: the standard start. A net leaves because its own
+draws have averages of size n^(-1/2). Its time is the first at which E yŷ = E y²/20, found by an
+event of scipy's DOP853: the linear theory leaves out that the residual changes, and so ends there.
+`theory` predicts the time twice: from the net's own draw (`leaving.py`), and from the laws alone
+(`limit.escape_time`, a median). The time to one half is measured as well.
+
+Two blocks leave at ln n/(2λ), λ = φ'(0) σ_L √(yKy). Three blocks leave at a time ∝ √n: in rank one
+it is Carlson's elliptic integral of the draw. For leaky ReLU there is no φ'(0): with one sign of y
+the rate is σ_L √((1 + α²)/2) √(yKy), and not that of the average slope (1 + α)/2.
+"""
+
+from functools import cache
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.checks import groups_by, holds_in_share, share_text
+from saddlescope.claims import CheckResult, Claim
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, RED
+from saddlescope.meanfield import meanfield
+from saddlescope.meanfield.laws import GaussianMixing, StartLaw
+from saddlescope.meanfield.stationary import escape_level, escape_rate, slope_at_zero
+from saddlescope.nets.activation import Erf, LeakyReLU, Tanh
+from saddlescope.papers.meanfield._kinds import STEP, zero_loss
+from saddlescope.papers.meanfield._node_flow import flat_of, seen, times_of_overlap
+from saddlescope.statistics import student, wilson
+from saddlescope.theory.meanfield.leaving import three_block_time, two_block_time
+
+FORMS = {  # activation, blocks, rank
+    "tanh, 2 blocks": (Tanh(), 2, 2),
+    "erf, 2 blocks": (Erf(), 2, 1),
+    "leaky, 2 blocks": (LeakyReLU(0.1), 2, 1),
+    "tanh, 3 blocks": (Tanh(), 3, 1),
+    "erf, 3 blocks": (Erf(), 3, 2),
+}
+NONE, WITHIN, HIGH = -1.0, 0.15, 0.9
+
+
+def limit_of(form):
+    activation, blocks, rank = FORMS[form]
+    return meanfield(STEP, rank, blocks - 1, activation, mixing=GaussianMixing(), start=StartLaw(0, 0, 1))
+
+
+@cache
+def time_by_law(form, width):
+    return limit_of(form).escape_time(width)
+
+
+def measure(form, width, seed):
+    limit = limit_of(form)
+    net, rate = limit.net(width, seed), escape_rate(limit)
+    system, start = net.system()
+    said, level = time_by_law(form, width), escape_level(limit)
+    left, half = times_of_overlap(system, start, (level, 10 * level), 50 * said)
+    loss = float(seen(system, flat_of(start)[None])[0][0])
+    return {
+        "time": left,
+        "half_time": half,
+        "from_draw": predicted(net, limit, level),
+        "from_law": said,
+        "rate": rate,
+        "average_rate": rate * average_over_right(limit),
+        "better_than_zero": loss < zero_loss(limit),
+    }
+
+
+def average_over_right(limit):
+    """The rate of the average slope over the right one; 1 for smooth activations."""
+    if not limit.kinked:
+        return 1.0
+    alpha = limit.activation.slope
+    return (1 + alpha) / 2 / np.sqrt((1 + alpha**2) / 2)
+
+
+def predicted(net, limit, level):
+    """The time that the net's own averages, kernel and mixing variance give; NONE for a kinked activation."""
+    if limit.kinked:
+        return NONE
+    pull, n = limit.measure.weights * limit.measure.y[:, 0], net.width
+    features = net.features(limit.measure.x)
+    size = np.linalg.norm(pull @ features) / np.sqrt(n)  # √(yKy) with its own kernel
+    deviation = np.sqrt(np.mean([np.mean(L[:, :-1] ** 2) for L in net.frozen[1:]]))
+    rate = (slope_at_zero(limit) * deviation) ** limit.depth * size
+    S = pull @ features @ net.start[0] / n / size
+    mixed = [w.T @ L[:, :-1] / n / deviation for w, L in zip(net.start[1:], net.frozen[1:], strict=True)]
+    if len(mixed) == 1:
+        return two_block_time(S, mixed[0][0], rate, level)
+    return three_block_time(S, mixed[0], mixed[1][0], rate, level)
+
+
+# ---- Claims ----
+
+
+def slope_of(x, y):
+    """The slope of a line through (x, y) and half its 95 % interval."""
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    centred = x - x.mean()
+    slope = centred @ y / (centred @ centred)
+    rest = y - y.mean() - slope * centred
+    return slope, student(len(x) - 1) * np.sqrt(rest @ rest / (len(x) - 2) / (centred @ centred))
+
+
+def two_blocks(results):
+    """The slope of t in ln n is 1/(2λ): its interval contains it, in every form."""
+    good, said = [], []
+    for form in [f for f in results.values("form") if "2 blocks" in f]:
+        m = results.select(form=form).measured
+        slope, half = slope_of(np.log(m.width.values), m.time.values)
+        asked = 1 / (2 * float(m.rate.values[0]))
+        good.append(abs(slope - asked) <= half)
+        said.append(f"{form}: {slope:.2f} ± {half:.2f}, predicted {asked:.2f}")
+    return CheckResult(all(good), "; ".join(said)) if good else None
+
+
+def average_slope(results):
+    m = results.measured
+    slope, half = slope_of(np.log(m.width.values), m.time.values)
+    asked = 1 / (2 * float(m.average_rate.values[0]))
+    return CheckResult(abs(slope - asked) <= half, f"slope {slope:.2f} ± {half:.2f}, asked {asked:.2f}")
+
+
+def three_blocks(results):
+    """The slope of ln t in ln n is 1/2, within its interval, in every form."""
+    good, said = [], []
+    for form in [f for f in results.values("form") if "3 blocks" in f]:
+        m = results.select(form=form).measured
+        slope, half = slope_of(np.log(m.width.values), np.log(m.time.values))
+        good.append(abs(slope - 0.5) <= half)
+        said.append(f"{form}: {slope:.3f} ± {half:.3f}")
+    return CheckResult(all(good), "; ".join(said)) if good else None
+
+
+def from_draw(results):
+    part = results.where(results.measured.from_draw.values > 0)
+    if not part.measured.sizes["run"]:
+        return None
+    gap = np.abs(part.measured.time.values / part.measured.from_draw.values - 1)
+    good = gap <= WITHIN
+    text = f"{share_text(int(good.sum()), len(good))} within {WITHIN:.0%}; median gap {np.median(gap):.3f}, largest "
+    text += f"{gap.max():.3f}"
+    return holds_in_share(int(good.sum()), len(good), text, groups=groups_by(part, "form", good))
+
+
+def from_law(results):
+    """The median over seeds lies within a quarter of the prediction that knows no draw."""
+    part, ratios = results, {}
+    for form in part.values("form"):
+        for width in part.values("width"):
+            m = part.select(form=form, width=width).measured
+            if m.sizes["run"]:
+                ratios[form, width] = float(np.median(m.time.values / m.from_law.values))
+    values = np.array(list(ratios.values()))
+    good = int(np.sum(np.abs(values - 1) <= 0.25))
+    text = (
+        f"{good} of {len(values)} medians within 25 %; measured over predicted {values.min():.2f} to {values.max():.2f}"
+    )
+    return holds_in_share(good, len(values), text)
+
+
+def all_leave(results):
+    good = results.measured.time.values > 0
+    return holds_in_share(int(good.sum()), len(good), share_text(int(good.sum()), len(good)), 1.0)
+
+
+def better_at_start(results):
+    """C.5 for finite nets, a start better than zero: high is nine draws in ten, outside the interval or in it."""
+    good = results.measured.better_than_zero.values.astype(bool)
+    low, high = wilson(int(good.sum()), len(good))
+    text = share_text(int(good.sum()), len(good))
+    return CheckResult(low >= HIGH, text, unclear=low < HIGH <= high)
+
+
+def lag(results):
+    """From a twentieth to one half a net takes as long at all widths: the slope in ln n is 0 within its interval."""
+    good, said = [], []
+    for form in [f for f in results.values("form") if "2 blocks" in f]:
+        m = results.select(form=form).measured
+        later = m.half_time.values - m.time.values
+        slope, half = slope_of(np.log(m.width.values), later)
+        good.append(abs(slope) <= half)
+        said.append(f"{form}: {np.mean(later):.2f}, slope in ln n {slope:.2f} ± {half:.2f}")
+    return CheckResult(all(good), "; ".join(said)) if good else None
+
+
+# ---- Output ----
+
+
+def draw(results):
+    figure, axes = plt.subplots(1, 2, figsize=(6.5, 3))
+    colors = dict(zip(FORMS, (BLUE, GREEN, ORANGE, RED, BLACK), strict=True))
+    for form in results.values("form"):
+        ax, m = axes[int("3 blocks" in form)], results.select(form=form).measured
+        color = colors[form]
+        ax.plot(m.width, m.time, "o", color=color, ms=2, mfc="none")
+        widths = np.unique(m.width.values)
+        law = [float(m.from_law.values[m.width.values == w][0]) for w in widths]
+        ax.plot(widths, law, color=color, lw=1, label=form.split(",")[0])
+        ax.set_xscale("log")
+    for ax, title in zip(axes, ("(a) two blocks: ln n/(2λ)", "(b) three blocks: √n"), strict=True):
+        ax.set(xlabel="width n", ylabel="time to leave", title=title)
+        if ax.lines:
+            ax.legend(fontsize=8)
+    axes[1].set_yscale("log")
+    figure.suptitle(f"Points: nets, {len(results.values('seed'))} seeds; lines: predicted from the laws", fontsize=9)
+    return figure
+
+
+experiment = Experiment(
+    title="Time to leave a start that is stationary in the limit, against width",
+    source="Section 2.6, Assumption C.5",
+    measure=measure,
+    full=dict(form=tuple(FORMS), width=(32, 64, 128, 256, 512, 1024, 2048, 4096), seed=range(20)),
+    quick=dict(form=("tanh, 2 blocks", "tanh, 3 blocks"), width=(64, 1024), seed=range(6)),
+    draw=draw,
+    claims=(
+        Claim("Finite nets leave the start.", "ours", all_leave),
+        Claim("Two blocks leave later by 1/(2λ) per unit of ln n.", "ours", two_blocks),
+        Claim(
+            "For leaky ReLU λ has the average slope (1 + α)/2.",
+            "ours, as first noted",
+            average_slope,
+            {"form": "leaky, 2 blocks"},
+            note="The flow is homogeneous but not linear at the kink: λ has √((1 + α²)/2) where y has one sign.",
+        ),
+        Claim("Three blocks leave at a time ∝ √n.", "ours", three_blocks),
+        Claim("From there to one half two blocks take a time that does not grow with n.", "ours", lag),
+        Claim("The time follows from the net's own draw.", "ours", from_draw),
+        Claim("limit.escape_time(width) gives the median time.", "ours", from_law),
+        Claim(
+            "The start is better than the zero predictor with high probability.",
+            "M89 · Assumption C.5",
+            better_at_start,
+            note="ŷ(0) is a small random function with no preference for the target's sign: one draw in two is better.",
+        ),
+    ),
+)
