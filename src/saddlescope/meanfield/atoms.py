@@ -48,7 +48,9 @@ def sum_of_atoms(kind, alpha, unit, size, gamma, unit_v, size_v):
 
 
 class Atoms:
-    """The past of one block: atoms in arrays that double when they are full.
+    """The past of one block, and behind it the atoms of the step that is being tried.
+
+    Arrays double when they are full. A step has one group of atoms per stage, one atom per point.
 
     **Arguments:**
 
@@ -57,31 +59,57 @@ class Atoms:
     """
 
     def __init__(self, inputs: int, outputs: int):
-        self.count = 0
+        self.count = self.end = 0
         self._unit, self._size = np.empty((256, inputs)), np.empty(256)
         self._gamma = np.empty((256, outputs))
 
     def add(self, unit, size, gamma):
-        """Append atoms: one row each."""
-        end = self.count + len(size)
-        while end > len(self._size):
+        """Append atoms to the past."""
+        self.begin_step()
+        self.append(unit, size)
+        self.accept([gamma])
+
+    def begin_step(self):
+        """Forget the step that was tried last."""
+        self.end = self.count
+
+    def append(self, unit, size):
+        """Append places to the step; their γ come by `weigh`."""
+        start, self.end = self.end, self.end + len(size)
+        while self.end > len(self._size):
             self._unit, self._gamma = (np.concatenate([a, np.empty_like(a)]) for a in (self._unit, self._gamma))
             self._size = np.concatenate([self._size, np.empty_like(self._size)])
-        self._unit[self.count : end], self._size[self.count : end] = unit, size
-        self._gamma[self.count : end] = gamma
-        self.count = end
+        self._unit[start : self.end], self._size[start : self.end] = unit, size
+
+    def weigh(self, groups):
+        """Give the step's atoms their γ, one group per stage."""
+        self._gamma[self.count : self.end] = np.concatenate(groups)
+
+    def accept(self, groups):
+        """Make the first groups of the step, with these γ, part of the past; a group of zeros is dropped."""
+        start = self.count
+        for group in groups:
+            end, new = start + len(group), self.count + len(group)
+            if group.any():
+                self._unit[self.count : new], self._size[self.count : new] = (
+                    self._unit[start:end],
+                    self._size[start:end],
+                )
+                self._gamma[self.count : new] = group
+                self.count = new
+            start = end
+        self.end = self.count
+
+    def before(self, count):
+        """û, |u| and γ of the first atoms."""
+        return self._unit[:count], self._size[:count], self._gamma[:count]
 
     @property
-    def unit(self) -> np.ndarray:
-        """û of every atom."""
-        return self._unit[: self.count]
+    def all(self):
+        """û, |u| and γ of the past and of the step."""
+        return self.before(self.end)
 
     @property
-    def size(self) -> np.ndarray:
-        """|u| of every atom."""
-        return self._size[: self.count]
-
-    @property
-    def gamma(self) -> np.ndarray:
-        """γ of every atom."""
-        return self._gamma[: self.count]
+    def step(self):
+        """û, |u| and γ of the step."""
+        return tuple(a[self.count : self.end] for a in (self._unit, self._size, self._gamma))

@@ -1,17 +1,18 @@
 """The flow of the limit by the memory form."""
 
 from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 
 from saddlescope.errors import require
-from saddlescope.meanfield.flow import Flow, labelled
+from saddlescope.meanfield.flow import Flow, Neurons, labelled
 from saddlescope.meanfield.laws.features import with_one
 from saddlescope.meanfield.limit import Limit
-from saddlescope.meanfield.memory import MemorySolver, Saved
+from saddlescope.meanfield.memory import MemorySolver, Saved, outputs_of, unit_vectors
 from saddlescope.theory.meanfield.kernel import closed_form
 
-COARSER = 100.0  # the second run that estimates the error has a tolerance this much larger
+COARSER, HIGHER = 100.0, 4.0  # the second run that estimates the error: its tolerance and floor are so much larger
 
 
 def flow_by_memory(limit: Limit, times: np.ndarray, rtol: float, floor: float) -> Flow:
@@ -23,28 +24,31 @@ def flow_by_memory(limit: Limit, times: np.ndarray, rtol: float, floor: float) -
     - `times`: when to save.
     - `rtol`, `floor`: tolerance and shortest length of a step.
     """
-    code, gaussian = closed_form(limit.activation), limit.mixing.deviations(limit.rank) is not None
     require(
-        (code is not None and gaussian) or limit.depth == 0,
+        has_closed_form(limit),
         "The memory form needs GaussianMixing and ReLU, leaky ReLU or erf: use solver='quadrature' or 'particles'.",
     )
-    solver, saves = _march(limit, code or (0, 0.0), times, rtol, floor)
+    code = closed_form(limit.activation) or (0, 0.0)
+    solver, saves = _march(limit, code, times, rtol, floor)
     # Saved times cut steps short, so that the rough run saves few: its steps are as long as its tolerance allows.
-    few = [0, len(times) // 2, len(times) - 1] if len(times) > 2 else [0, len(times) - 1]
-    _, rough = _march(limit, code or (0, 0.0), times[few], COARSER * rtol, floor)
+    few = sorted({0, len(times) // 2, len(times) - 1})
+    _, rough = _march(limit, code, times[few], COARSER * rtol, HIGHER * floor)
     gaps = [np.abs(saves[i].stage.channels[-1] - b.stage.channels[-1]).max() for i, b in zip(few, rough, strict=True)]
-    size = np.abs(limit.measure.y).max()
-    span = times[-1] - times[0]
     attributes = {
         "solver": "memory",
-        "error": float(max(*gaps, rtol * size)),
+        "error": float(max(*gaps, rtol * np.abs(limit.measure.y).max())),
         "steps": solver.steps,
-        "on_floor": float(solver.on_floor / span),
-        "note": stationary_note(saves[0], limit),
+        "on_floor": float(solver.on_floor / (times[-1] - times[0])),
+        "note": limit.note,
     }
-    records = [_record(limit, s) for s in saves]
-    data = labelled(limit.measure, times, records, attributes)
-    return Flow(data, _weights(limit, solver, saves), f"limit, rank {limit.rank}, {limit.depth + 1} blocks")
+    data = labelled(limit.measure, times, [_record(limit, s) for s in saves], attributes)
+    return Flow(data, MemorySolution(limit, code, solver, saves), limit.title)
+
+
+def has_closed_form(limit: Limit) -> bool:
+    """Whether every average over neurons of a mixing block has one; depth 0 has no such block."""
+    gaussian = limit.mixing.deviations(limit.rank) is not None
+    return limit.depth == 0 or (gaussian and closed_form(limit.activation) is not None)
 
 
 def _march(limit, code, times, rtol, floor):
@@ -62,28 +66,53 @@ def _record(limit, saved: Saved):
     return limit.problem.loss(stage.channels[-1]), stage.channels, stage.signals, slopes, saved.gamma
 
 
-def _weights(limit, solver, saves):
-    """w(t) − w(0) of neurons with given frozen weights: a sum over atoms up to each time."""
-    x = with_one(limit.measure.x)
+class MemorySolution(NamedTuple):
+    """The limit at any neuron and any input: sums over atoms up to each saved time.
 
-    def weights_at(block, frozen):
+    **Arguments:**
+
+    - `limit`: what was solved.
+    - `code`: its activation, as in `pairs`.
+    - `solver`: which keeps the atoms.
+    - `saves`: the saved times.
+    """
+
+    limit: Limit
+    code: tuple[int, float]
+    solver: MemorySolver
+    saves: list[Saved]
+
+    def weights_at(self, block, frozen):
+        """w(t) − w(0); see `Flow`."""
+        limit = self.limit
         if block == 0:
-            features = np.asarray(limit.activation(frozen @ x.T))
-            return np.stack([-features @ s.gamma for s in saves])
-        atoms, deviations = solver.atoms[block - 1], limit.mixing.deviations(limit.rank)
+            features = np.asarray(limit.activation(frozen @ with_one(limit.measure.x).T))
+            return np.stack([-features @ s.gamma for s in self.saves])
+        deviations = limit.problem.blocks[block - 1].deviations
         scaled = frozen / np.where(deviations > 0, deviations, np.inf)
-        ends, total, found = [s.counts[block - 1] for s in saves], 0.0, []
+        ends, total, found = [s.counts[block - 1] for s in self.saves], 0.0, []
+        unit, size, gamma = self.solver.atoms[block - 1].before(ends[-1])
         for start, end in zip([ends[0], *ends], ends, strict=False):
-            inputs = atoms.unit[start:end] * atoms.size[start:end, None]
-            total = total - np.asarray(limit.activation(scaled @ inputs.T)) @ atoms.gamma[start:end]
+            inputs = unit[start:end] * size[start:end, None]
+            total = total - np.asarray(limit.activation(scaled @ inputs.T)) @ gamma[start:end]
             found.append(total)
         return np.stack(found)
 
-    return weights_at
+    def channels_at(self, x):
+        """The outputs of every block; see `Flow`."""
+        limit = self.limit
+        first, kernel = limit.first_channels(x), limit.first_kernel(x, limit.measure.x)
+        found = [self._forward(first - kernel @ s.gamma, s) for s in self.saves]
+        return tuple(map(np.stack, zip(*found, strict=True)))
 
+    def _forward(self, v, saved):
+        channels = [v]
+        for block, atoms, count in zip(self.limit.problem.blocks, self.solver.atoms, saved.counts, strict=True):
+            at = unit_vectors(v, block.deviations)
+            v, _ = outputs_of(*self.code, block, atoms.before(count), *at)
+            channels.append(v)
+        return channels
 
-def stationary_note(start: Saved, limit: Limit) -> str:
-    """A sentence where nothing moves at the start."""
-    from saddlescope.meanfield.stationary import SENTENCE, is_stationary
-
-    return SENTENCE if is_stationary(limit) else ""
+    def neurons(self, block, count) -> Neurons:
+        """Neurons that are evenly spread over the law; see `Flow`."""
+        return self.limit.neurons(block, count)

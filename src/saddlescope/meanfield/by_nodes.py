@@ -1,38 +1,44 @@
 """The flow of the limit on nodes: a quadrature rule of the mixing law, or random particles."""
 
+from typing import NamedTuple
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.meanfield.flow import Flow, labelled
+from saddlescope.meanfield.flow import Flow, Neurons, labelled
 from saddlescope.meanfield.laws.features import with_one
 from saddlescope.meanfield.limit import Limit
 from saddlescope.meanfield.node_solver import NodeFlow, solve_nodes
 from saddlescope.meanfield.nodes import Nodes, NodeSystem, State
 
+COARSER, HIGHER = 100.0, 4.0  # tolerance and floor of the second run that estimates the error
 
-def flow_by_quadrature(limit: Limit, times, rtol, floor, nodes: int = 24) -> Flow:
+
+def flow_by_quadrature(limit: Limit, times, rtol, floor, nodes: int = 24, implicit: bool = False) -> Flow:
     """Gauss rules of the mixing law; the error is the difference to a rule of two thirds as many nodes.
 
     **Arguments:**
 
-    - `limit`, `times`, `rtol`, `floor`: as in `flow_of_limit`.
+    - `limit`, `times`, `rtol`, `floor`, `implicit`: as in `flow_of_limit`.
     - `nodes`: nodes per coordinate of the mixing law.
     """
 
     def rule(count):
         return [limit.mixing.nodes(limit.rank, count, limit.kinked) for _ in range(limit.depth)]
 
-    return _flow(limit, rule(nodes), rule(max(2 * nodes // 3, 2)), times, rtol, floor, "quadrature")
+    return _flow(limit, rule(nodes), rule(max(2 * nodes // 3, 2)), times, (rtol, floor, implicit), "quadrature")
 
 
-def flow_by_particles(limit: Limit, times, rtol, floor, count: int = 4096, seed: int = 0) -> Flow:
+def flow_by_particles(
+    limit: Limit, times, rtol, floor, count: int = 4096, seed: int = 0, implicit: bool = False
+) -> Flow:
     """Random nodes in mirrored pairs; the error is the difference to half as many.
 
     **Arguments:**
 
-    - `limit`, `times`, `rtol`, `floor`: as in `flow_of_limit`.
+    - `limit`, `times`, `rtol`, `floor`, `implicit`: as in `flow_of_limit`.
     - `count`: particles per block.
     - `seed`: of the draw.
     """
@@ -41,7 +47,7 @@ def flow_by_particles(limit: Limit, times, rtol, floor, count: int = 4096, seed:
     all_nodes = [np.concatenate([d, -d]) for d in drawn]  # the mean of L is then exactly 0, as in the law
     half = [np.concatenate([d, -d]) for d in (d[: max(len(d) // 2, 1)] for d in drawn)]
     equal = [[(d, np.full(len(d), 1 / len(d))) for d in nodes] for nodes in (all_nodes, half)]
-    return _flow(limit, *equal, times, rtol, floor, "particles")
+    return _flow(limit, *equal, times, (rtol, floor, implicit), "particles")
 
 
 def system_of(limit: Limit, rules) -> tuple[NodeSystem, State]:
@@ -65,33 +71,29 @@ def system_of(limit: Limit, rules) -> tuple[NodeSystem, State]:
     return system, (jnp.zeros(first.shape), tuple(starts))
 
 
-def _flow(limit, rules, fewer, times, rtol, floor, name) -> Flow:
+def _flow(limit, rules, fewer, times, steps, name) -> Flow:
     system, start = system_of(limit, rules)
-    solved = solve_nodes(system, start, times, rtol, floor)
-    rough_system, rough_start = system_of(limit, fewer)
-    rough = solve_nodes(rough_system, rough_start, times, rtol, floor)
+    solved = solve_nodes(system, start, times, *steps)
+    # With nodes of weight 0 the smaller rule has the larger one's shape: nothing is compiled again.
+    padded = [_padded(*few, len(many[0])) for few, many in zip(fewer, rules, strict=True)]
+    rough_system, rough_start = system_of(limit, padded)
+    rtol, floor, implicit = steps
+    rough = solve_nodes(rough_system, rough_start, times, COARSER * rtol, HIGHER * floor, implicit)
     records, other = records_of(system, solved), records_of(rough_system, rough)
     gap = max(np.abs(a[1][-1] - b[1][-1]).max() for a, b in zip(records, other, strict=True))
-    attributes = attributes_of(limit, solved, name, gap)
-    return Flow(
-        labelled(limit.measure, times, records, attributes),
-        _weights(limit, rules, solved, rtol, floor),
-        f"limit, rank {limit.rank}, {limit.depth + 1} blocks",
-    )
+    attributes = attributes_of(solved, name, gap) | {"note": limit.note}
+    data = labelled(limit.measure, times, records, attributes)
+    return Flow(data, NodeSolution(limit, rules, system, solved, steps), limit.title)
 
 
-def attributes_of(limit, solved: NodeFlow, name: str, error: float) -> dict:
+def _padded(nodes, weights, count):
+    more = max(count - len(nodes), 0)
+    return np.concatenate([nodes, np.zeros((more, nodes.shape[1]))]), np.append(weights, np.zeros(more))
+
+
+def attributes_of(solved: NodeFlow, name: str, error: float) -> dict:
     """What a dataset says of its solver."""
-    from saddlescope.meanfield.stationary import SENTENCE, is_stationary
-
-    note = SENTENCE if name != "net" and is_stationary(limit) else ""
-    return {
-        "solver": name,
-        "error": float(error),
-        "steps": solved.steps,
-        "on_floor": solved.on_floor,
-        "note": note,
-    }
+    return {"solver": name, "error": float(error), "steps": solved.steps, "on_floor": solved.on_floor, "note": ""}
 
 
 def records_of(system: NodeSystem, solved: NodeFlow):
@@ -109,18 +111,61 @@ def _records(system, states):
     return jax.lax.map(one, states)
 
 
-def _weights(limit, rules, solved, rtol, floor):
-    """w(t) − w(0) of given neurons: they follow the flow once more, as nodes of weight 0."""
+def channels_of(system: NodeSystem, solved: NodeFlow, first: np.ndarray, kernel: np.ndarray) -> tuple:
+    """The outputs of every block, time × point × output, at other inputs.
 
-    def weights_at(block, frozen):
+    **Arguments:**
+
+    - `system`, `solved`: the flow.
+    - `first`: f¹(0) at these inputs.
+    - `kernel`: K between these inputs and the data.
+    """
+    moved = eqx.tree_at(lambda s: (s.first, s.kernel), system, (jnp.asarray(first), jnp.asarray(kernel)))
+    found = _channels(moved, jax.tree.map(jnp.asarray, solved.states))
+    return tuple(np.asarray(a) for a in found)
+
+
+@eqx.filter_jit
+def _channels(system, states):
+    return jax.lax.map(system.channels, states)
+
+
+class NodeSolution(NamedTuple):
+    """The limit at any neuron and any input.
+
+    **Arguments:**
+
+    - `limit`: what was solved.
+    - `rules`: nodes and weights of every block above the first.
+    - `system`, `solved`: the equations and the flow.
+    - `steps`: tolerance, floor, and whether steps were implicit.
+    """
+
+    limit: Limit
+    rules: list
+    system: NodeSystem
+    solved: NodeFlow
+    steps: tuple[float, float, bool]
+
+    def weights_at(self, block, frozen):
+        """w(t) − w(0) of given neurons: they follow the flow once more, as nodes of weight 0."""
+        limit = self.limit
         if block == 0:
             features = np.asarray(limit.activation(frozen @ with_one(limit.measure.x).T))
-            return np.stack([-features @ g for g in solved.states[0]])
-        nodes, weights = rules[block - 1]
-        more = list(rules)
+            return np.stack([-features @ g for g in self.solved.states[0]])
+        nodes, weights = self.rules[block - 1]
+        more = list(self.rules)
         more[block - 1] = np.concatenate([nodes, frozen]), np.append(weights, np.zeros(len(frozen)))
         system, start = system_of(limit, more)
-        followed = solve_nodes(system, start, solved.times, rtol, floor).states[1][block - 1]
+        followed = solve_nodes(system, start, self.solved.times, *self.steps).states[1][block - 1]
         return followed[:, len(nodes) :] - np.asarray(start[1][block - 1])[len(nodes) :]
 
-    return weights_at
+    def channels_at(self, x):
+        """The outputs of every block; see `Flow`."""
+        limit = self.limit
+        kernel = limit.first_kernel(x, limit.measure.x)
+        return channels_of(self.system, self.solved, limit.first_channels(x), kernel)
+
+    def neurons(self, block, count) -> Neurons:
+        """Neurons that are evenly spread over the law; see `Flow`."""
+        return self.limit.neurons(block, count)

@@ -40,10 +40,7 @@ def distances_to_limit(limit: Limit, widths: Sequence[int], seeds: Sequence[int]
         for j, seed in enumerate(seeds):
             net = limit.net(width, seed)
             own = net.flow(T, times=times)
-            gaps = [
-                flow.weights_at(b, frozen) - own.weights_at(b, frozen)
-                for b, frozen in enumerate(net.frozen)
-            ]
+            gaps = [flow.weights_at(b, frozen) - own.weights_at(b, frozen) for b, frozen in enumerate(net.frozen)]
             found["sup"][i, j] = max(np.abs(g).max() for g in gaps)
             found["rms"][i, j] = max(np.sqrt((g**2).mean(axis=(1, 2))).max() for g in gaps)
             found["output"][i, j] = np.abs(flow.data.output - own.data.output).max()

@@ -1,19 +1,21 @@
 """A finite net drawn from the laws of a limit: its flow, and its descent by steps."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.errors import require
-from saddlescope.meanfield.by_nodes import attributes_of, records_of
-from saddlescope.meanfield.flow import Flow, labelled
+from saddlescope.errors import number_of, require
+from saddlescope.meanfield.by_nodes import attributes_of, channels_of, records_of
+from saddlescope.meanfield.flow import Flow, Neurons, labelled
 from saddlescope.meanfield.laws.features import with_one
 from saddlescope.meanfield.limit import Limit
-from saddlescope.meanfield.node_solver import solve_nodes
+from saddlescope.meanfield.node_solver import NodeFlow, solve_nodes
 from saddlescope.meanfield.nodes import Nodes, NodeSystem, State
+from saddlescope.meanfield.request import checked_request
 from saddlescope.numerics import reproducible
 from saddlescope.serialization.part import as_int
 
@@ -74,31 +76,23 @@ class FiniteNet:
         return system, (jnp.zeros(first.shape), tuple(map(jnp.asarray, self.start[1:])))
 
     @reproducible()
-    def flow(self, T: float, times: np.ndarray | int = 101, rtol: float = 1e-9, floor: float | None = None) -> Flow:
+    def flow(
+        self,
+        T: float,
+        times: np.ndarray | int = 101,
+        rtol: float = 1e-9,
+        floor: float | None = None,
+        implicit: bool = False,
+    ) -> Flow:
         """Follow the net's gradient flow to time T; arguments as in `flow_of_limit`."""
-        from saddlescope.meanfield.solve import FLOOR, check_schedules, checked_times
-
-        times = checked_times(T, times)
-        check_schedules(self.limit.schedules, times)
+        times, floor = checked_request(self.limit, T, times, rtol, floor)
         system, start = self.system()
-        solved = solve_nodes(system, start, times, rtol, FLOOR * T * self.limit.kinked if floor is None else floor)
-        data = labelled(
-            self.limit.measure,
-            times,
-            records_of(system, solved),
-            attributes_of(self.limit, solved, "net", rtol) | {"width": self.width},
-        )
-        own = self.features(self.limit.measure.x).T
-
-        def weights_at(block, frozen):
-            require(
-                frozen is self.frozen[block], "A finite net has the weights of its own neurons alone: pass net.frozen."
-            )
-            if block == 0:
-                return np.stack([-own @ g for g in solved.states[0]])
-            return solved.states[1][block - 1] - self.start[block]
-
-        return Flow(data, weights_at, f"net of width {self.width}, rank {self.limit.rank}")
+        solved = solve_nodes(system, start, times, rtol, floor, implicit)
+        records = records_of(system, solved)
+        attributes = attributes_of(solved, "net", _error(records, times, rtol, floor * (solved.on_floor > 0)))
+        data = labelled(self.limit.measure, times, records, attributes | {"width": self.width})
+        title = f"net of width {self.width}, rank {self.limit.rank}, {number_of(len(self.frozen), 'block')}"
+        return Flow(data, NetSolution(self, system, solved), title)
 
     @reproducible()
     def descend(self, T: float, step: float, seed: int | None = None) -> State:
@@ -111,8 +105,50 @@ class FiniteNet:
         steps = round(T / step)
         points = None
         if seed is not None:
-            points = jnp.asarray(np.random.default_rng(seed).choice(len(system.targets), steps, p=self.limit.measure.weights))
+            weights = self.limit.measure.weights
+            points = jnp.asarray(np.random.default_rng(seed).choice(len(weights), steps, p=weights))
         return jax.tree.map(np.asarray, _descend(system, start, jnp.asarray(step), points, steps))
+
+
+def _error(records, times, rtol, floor):
+    """The tolerance; where the flow was on its shortest step, what the outputs move in such a step."""
+    outputs = np.stack([r[1][-1] for r in records])
+    speed = np.abs(np.diff(outputs, axis=0) / np.diff(times)[:, None, None]).max()
+    return max(rtol, floor * speed)
+
+
+class NetSolution(NamedTuple):
+    """A finite net's flow at its own neurons and at any input.
+
+    **Arguments:**
+
+    - `net`: whose flow it is.
+    - `system`, `solved`: the equations and the flow.
+    """
+
+    net: FiniteNet
+    system: NodeSystem
+    solved: NodeFlow
+
+    def weights_at(self, block, frozen):
+        """w(t) − w(0); see `Flow`."""
+        require(
+            frozen is self.net.frozen[block], "A finite net has the weights of its own neurons alone: pass net.frozen."
+        )
+        if block:
+            return self.solved.states[1][block - 1] - self.net.start[block]
+        features = self.net.features(self.net.limit.measure.x)
+        return np.stack([-features.T @ g for g in self.solved.states[0]])
+
+    def channels_at(self, x):
+        """The outputs of every block; see `Flow`."""
+        net, features = self.net, self.net.features(x)
+        kernel = features @ net.features(net.limit.measure.x).T / net.width
+        return channels_of(self.system, self.solved, features @ net.start[0] / net.width, kernel)
+
+    def neurons(self, block, _) -> Neurons:
+        """The net's own neurons; see `Flow`."""
+        return Neurons(self.net.frozen[block], self.net.start[block], 0.0)
 
 
 @eqx.filter_jit
@@ -121,7 +157,8 @@ def _descend(system, state, step, points, steps):
         t = i * step
         here = system
         if points is not None:
-            here = eqx.tree_at(lambda s: s.probabilities, system, jnp.zeros_like(system.probabilities).at[points[i]].set(1.0))
+            alone = jnp.zeros_like(system.probabilities).at[points[i]].set(1.0)
+            here = eqx.tree_at(lambda s: s.probabilities, system, alone)
         return jax.tree.map(lambda s, v: s + step * v, state, here.velocity(t, state))
 
     return jax.lax.fori_loop(0, steps, one, state)

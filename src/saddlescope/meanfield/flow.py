@@ -1,12 +1,48 @@
 """A flow, of the limit or of a finite net, as labelled arrays."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import xarray as xr
 
+from saddlescope.errors import require
+from saddlescope.meanfield.measure import Measure, as_rows
 from saddlescope.numerics import reproducible
+
+GRID = 201  # inputs between the points, for figures
+
+
+class Neurons(NamedTuple):
+    """Neurons of one block, and the law of their trained weights at the start.
+
+    **Arguments:**
+
+    - `frozen`: (L, b), neuron × (input + 1).
+    - `start`: w⁰ without its noise, neuron × output.
+    - `std`: the deviation of the noise; 0 in a net, whose noise is drawn.
+    """
+
+    frozen: np.ndarray
+    start: np.ndarray
+    std: float
+
+
+class Solution(Protocol):
+    """What a solver knows between and beyond the points of the data."""
+
+    def weights_at(self, block: int, frozen: np.ndarray) -> np.ndarray:
+        """w(t) − w(0) of neurons with these frozen weights, time × neuron × output."""
+        ...
+
+    def channels_at(self, x: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The outputs of every block at inputs x, time × point × output."""
+        ...
+
+    def neurons(self, block: int, count: int) -> Neurons:
+        """About `count` neurons of a block, evenly spread over its law; a net has its own."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -19,18 +55,55 @@ class Flow:
       signal(time, block, point, channel), B(time, point, output, channel) = ∂ŷ/∂f¹ and Gamma(time, point, channel),
       with the points' x, y and weight. Its attributes name the solver, its error, its steps and the share of the time
       on the shortest step.
-    - `weights`: the function behind `weights_at`.
+    - `solution`: what answers for other neurons and other inputs.
     - `title`: what it is the flow of.
     """
 
     data: xr.Dataset
-    weights: Callable[[int, np.ndarray], np.ndarray]
+    solution: Solution
     title: str
 
     @reproducible()
     def weights_at(self, block: int, frozen: np.ndarray) -> np.ndarray:
         """w(t) − w(0) of neurons of a block (0 is the first) with these frozen weights, time × neuron × output."""
-        return self.weights(block, frozen)
+        self._check_block(block)
+        return self.solution.weights_at(block, frozen)
+
+    @reproducible()
+    def channels_at(self, x) -> xr.Dataset:
+        """Channels and outputs at any inputs: channels(time, block, point, channel), output(time, point, output)."""
+        x = as_rows(x, "inputs")
+        inputs = self.data.sizes["input"]
+        require(x.shape[1] == inputs, f"Inputs of this flow have {inputs} coordinates; got {x.shape[1]}.")
+        of_blocks = self.solution.channels_at(x)
+        arrays = _arrays_of_channels(of_blocks) | {"x": (("point", "input"), x)}
+        return xr.Dataset(arrays, {"time": self.data.time, "block": self.data.block})
+
+    def density(
+        self,
+        block: int,
+        channel: int = 0,
+        time: float | None = None,
+        at: np.ndarray | None = None,
+        count: int = 4096,
+    ) -> xr.DataArray:
+        """The density of one channel's trained weights in a block (0 is the first) at a saved time.
+
+        **Arguments:**
+
+        - `block`, `channel`: whose weights.
+        - `time`: the saved time nearest to this; the last by default.
+        - `at`: where the density is evaluated; 201 places over its support by default.
+        - `count`: neurons, evenly spread over the law, whose mixture of Gaussian densities it is.
+        """
+        from saddlescope.meanfield.density import density_of
+
+        self._check_block(block)
+        return density_of(self, block, channel, time, at, count)
+
+    def _check_block(self, block):
+        blocks = self.data.sizes["block"] + 1
+        require(block in range(blocks), f"This flow has blocks 0 to {blocks - 1}; got {block!r}.")
 
     @property
     def loss(self) -> xr.DataArray:
@@ -47,11 +120,19 @@ class Flow:
         """memory, quadrature, particles or net."""
         return self.data.attrs["solver"]
 
-    def draw(self, path=None):
-        """Draw loss, outputs and channels; into a file where a path is given."""
+    def draw(self, path: str | Path | None = None):
+        """Draw loss, outputs and channels; into a .png, .pdf or .svg file where a path is given."""
         from saddlescope.figures.meanfield import draw_flow
 
-        return draw_flow(self, path)
+        return draw_flow(self.data, self.title, self._between(), path)
+
+    def _between(self):
+        """Channels and outputs on a fine grid of a one-dimensional input; None for more inputs."""
+        x = self.data.x.values
+        if x.shape[1] > 1 or np.ptp(x) == 0:
+            return None
+        margin = 0.1 * np.ptp(x)
+        return self.channels_at(np.linspace(x.min() - margin, x.max() + margin, GRID))
 
     def __str__(self):
         loss, a = self.loss.values, self.data.attrs
@@ -63,7 +144,7 @@ class Flow:
         )
 
 
-def labelled(measure, times, records, attributes) -> xr.Dataset:
+def labelled(measure: Measure, times, records, attributes) -> xr.Dataset:
     """The dataset of a flow from one record per time: loss, channels, signals, B and Γ.
 
     **Arguments:**
@@ -75,23 +156,27 @@ def labelled(measure, times, records, attributes) -> xr.Dataset:
     """
     losses, channels, signals, slopes, gammas = zip(*records, strict=True)
     hidden = len(channels[0]) - 1
-    output = np.stack([c[-1] for c in channels])
-
-    def stacked(series):
-        blocks = [np.stack([s[i] for s in series]) for i in range(hidden)]
-        return np.stack(blocks, axis=1) if hidden else np.empty((len(times), 0, len(measure.x), 0))
-
-    of_channels = ("time", "block", "point", "channel")
+    of_signals = [np.stack([s[i] for s in signals]) for i in range(hidden + 1)]
     arrays = {
         "loss": ("time", np.array(losses)),
-        "output": (("time", "point", "output"), output),
-        "channels": (of_channels, stacked(channels)),
-        "signal": (of_channels, stacked(signals)),
-        "B": (("time", "point", "output", "channel"), np.stack(slopes)) if hidden else None,
+        **_arrays_of_channels([np.stack([c[i] for c in channels]) for i in range(hidden + 1)]),
+        "signal": _arrays_of_channels(of_signals)["channels"],
         "Gamma": (("time", "point", "channel" if hidden else "output"), np.stack(gammas)),
         "x": (("point", "input"), measure.x),
         "y": (("point", "output"), measure.y),
         "weight": ("point", measure.weights),
     }
-    kept = {name: value for name, value in arrays.items() if value is not None}
-    return xr.Dataset(kept, {"time": np.asarray(times), "block": np.arange(1, hidden + 1)}, attributes)
+    if hidden:
+        arrays["B"] = (("time", "point", "output", "channel"), np.stack(slopes))
+    return xr.Dataset(arrays, {"time": np.asarray(times), "block": np.arange(1, hidden + 1)}, attributes)
+
+
+def _arrays_of_channels(blocks):
+    """Outputs of every block, time × point × output, as the arrays `channels` and `output`."""
+    *hidden, output = blocks
+    empty = np.empty((*output.shape[:2], 0))[:, None][:, :0]
+    channels = np.stack(hidden, axis=1) if hidden else empty
+    return {
+        "output": (("time", "point", "output"), output),
+        "channels": (("time", "block", "point", "channel"), channels),
+    }

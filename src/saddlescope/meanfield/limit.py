@@ -6,17 +6,17 @@ from functools import cached_property
 
 import numpy as np
 
-from saddlescope.errors import require, require_kind
+from saddlescope.errors import number_of, require, require_kind
+from saddlescope.meanfield.density import EvenlySpread
+from saddlescope.meanfield.flow import Neurons
 from saddlescope.meanfield.laws import FeatureLaw, GaussianFeatures, GaussianMixing, MixingLaw, StartLaw
 from saddlescope.meanfield.measure import Measure, as_measure
 from saddlescope.meanfield.problem import Block, Problem
 from saddlescope.meanfield.residuals import Residual, Squared
-from saddlescope.nets.activation import Activation, Identity, LeakyReLU, ReLU
+from saddlescope.nets.activation import Activation, Identity, LeakyReLU, is_kinked
 from saddlescope.numerics import reproducible
 from saddlescope.serialization.part import as_int
 from saddlescope.tasks.task import Task
-
-KINKED = (ReLU, LeakyReLU)
 
 
 def constant(t):
@@ -61,7 +61,7 @@ class Limit:
     @property
     def kinked(self) -> bool:
         """Whether the activation has a kink, along which a flow may slide."""
-        return isinstance(self.activation, KINKED)
+        return is_kinked(self.activation)
 
     @reproducible()
     def first_kernel(self, x: np.ndarray, z: np.ndarray) -> np.ndarray:
@@ -84,10 +84,14 @@ class Limit:
     @cached_property
     def problem(self) -> Problem:
         """All arrays of the memory form; the mixing law must be Gaussian."""
-        deviations = self.mixing.deviations(self.rank)
-        assert deviations is not None
         blocks = [
-            Block(deviations, s.means(o), s.slopes(o, self.rank + 1), s.places(self.rank), s.heights(o))
+            Block(
+                self.mixing.deviations(self.rank),
+                s.means(o),
+                s.slopes(o, self.rank + 1),
+                s.places(self.rank),
+                s.heights(o),
+            )
             for s, o in zip(self.starts[1:], self.widths[1:], strict=True)
         ]
         x = self.measure.x
@@ -100,6 +104,26 @@ class Limit:
             self.residual,
             self.schedules,
         )
+
+    def neurons(self, block: int, count: int) -> Neurons:
+        """Neurons of a block, evenly spread over its law."""
+        spread, outputs = EvenlySpread(), self.widths[block]
+        inputs = self.rank if block else self.measure.inputs
+        frozen = (self.mixing if block else self.features).draw(spread, count, inputs)
+        law = self.starts[block]
+        return Neurons(frozen, law.average(frozen, outputs, self.activation), law.std)
+
+    @property
+    def title(self) -> str:
+        """What it is the limit of, in a few words."""
+        return f"limit, rank {self.rank}, {number_of(self.depth + 1, 'block')}"
+
+    @cached_property
+    def note(self) -> str:
+        """A sentence where nothing moves at the start; else nothing."""
+        from saddlescope.meanfield.stationary import SENTENCE, is_stationary
+
+        return SENTENCE if is_stationary(self) else ""
 
     # ---- What it does ----
 

@@ -20,11 +20,11 @@ class Measure:
     """
 
     def __init__(self, x, y, weights=None):
-        self.x, self.y = _rows(x, "inputs"), _rows(y, "targets")
+        self.x, self.y = as_rows(x, "inputs"), as_rows(y, "targets")
         require(len(self.x) == len(self.y), f"Every input needs a target; got {len(self.x)} and {len(self.y)}.")
         points = len(self.x)
-        self.weights = np.full(points, 1 / points) if weights is None else np.asarray(weights, float)
-        require(self.weights.shape == (points,), f"{points} points need {points} weights; got {self.weights.shape}.")
+        self.weights = np.full(points, 1 / points) if weights is None else as_rows(weights, "weights")[:, 0]
+        require(len(self.weights) == points, f"{points} points need {points} weights; got {len(self.weights)}.")
         require(
             (self.weights >= 0).all() and abs(self.weights.sum() - 1) < 1e-9,
             f"Weights of a measure are not negative and sum to 1; got a sum of {self.weights.sum():.6g}: divide by it.",
@@ -41,7 +41,8 @@ class Measure:
         return self.y.shape[1]
 
 
-def _rows(given, name):
+def as_rows(given, name: str) -> np.ndarray:
+    """An array with one row per point; a plain list of numbers is one column."""
     try:
         array = np.asarray(given, float)
     except (TypeError, ValueError):

@@ -15,7 +15,7 @@ from saddlescope.meanfield.atoms import Atoms, sum_of_atoms
 from saddlescope.meanfield.laws.features import with_one
 from saddlescope.meanfield.problem import Block, Problem
 from saddlescope.theory.meanfield.kernel import unit_rows
-from saddlescope.theory.meanfield.pairs import single
+from saddlescope.theory.meanfield.pairs import singles
 
 STAGES = 6
 MOST_ATOMS = 4_000_000
@@ -75,25 +75,20 @@ class MemorySolver:
             atoms.add(*unit_rows(block.places * block.deviations), -block.heights)
         self.gamma = np.zeros_like(problem.first)
         self.time, self.steps, self.rejected, self.on_floor = 0.0, 0, 0, 0.0
-        self._stage = self.stage(self.gamma, [])
+        self._stage = self.stage(self.gamma)
 
     # ---- One instant ----
 
-    def stage(self, gamma, current) -> Stage:
-        """Forward and backward with the past and `current`, a list of (weight, rates) of this step."""
+    def stage(self, gamma) -> Stage:
+        """Forward and backward with the past and the atoms of this step, as they are weighed now."""
         v = self.problem.first - self.problem.kernel @ gamma
         channels, inputs, slopes = [v], [], []
-        for i, block in enumerate(self.problem.blocks):
+        for block, atoms in zip(self.problem.blocks, self.atoms, strict=True):
             at = unit_vectors(v, block.deviations)
-            value, slope = start_of(self.kind, self.alpha, block, *at)
-            a = self.atoms[i]
-            for unit, size, weight in [(a.unit, a.size, a.gamma), *(_atoms_of(w, r, i) for w, r in current)]:
-                past, past_slope = sum_of_atoms(self.kind, self.alpha, unit, size, weight, *at)
-                value, slope = value - past, slope - past_slope
-            v = value
+            v, slope = outputs_of(self.kind, self.alpha, block, atoms.all, *at)
             channels.append(v)
             inputs.append(at)
-            slopes.append(slope[:, :, :-1] * block.deviations[:-1])
+            slopes.append(slope)
         return Stage(tuple(channels), tuple(inputs), self._signals(v, slopes), tuple(slopes))
 
     def _signals(self, outputs, slopes):
@@ -105,12 +100,11 @@ class MemorySolver:
         return tuple(reversed(signals))
 
     def rates(self, time, stage):
-        """What one unit of time adds: to Γ, and as atoms of every block."""
-        scaled = [
+        """What one unit of time adds: to Γ, and to the atoms of every block."""
+        return [
             xi(time) * self.problem.weights[:, None] * g
             for xi, g in zip(self.problem.schedules, stage.signals, strict=True)
         ]
-        return scaled[0], [(*at, g) for at, g in zip(stage.inputs, scaled[1:], strict=True)]
 
     # ---- Steps ----
 
@@ -131,32 +125,37 @@ class MemorySolver:
         return h
 
     def _try(self, h):
-        rates = [self.rates(self.time, self._stage)]
+        rates, stage = [self.rates(self.time, self._stage)], self._stage
+        for atoms in self.atoms:
+            atoms.begin_step()
         for i in range(1, STAGES):
-            stage = self._with(h * RK45.A[i, :i], rates)
-            rates.append(self.rates(self.time + RK45.C[i] * h, stage[1]))
-        gamma, stage = self._with(h * RK45.B, rates)
+            _, stage = self._next_stage(stage, h * RK45.A[i, :i], rates)
+            rates.append(self.rates(self.time + RK45.C[i] * h, stage))
+        gamma, stage = self._next_stage(stage, h * RK45.B, rates)
         rates.append(self.rates(self.time + h, stage))
         return self._error(h * RK45.E, rates, stage), rates[:STAGES], gamma, stage
 
-    def _with(self, weights, rates):
+    def _next_stage(self, stage, weights, rates):
+        """The stage that follows `stage` with these weights of all rates so far."""
+        for i, atoms in enumerate(self.atoms):
+            atoms.append(*stage.inputs[i])
+            atoms.weigh([w * r[i + 1] for w, r in zip(weights, rates, strict=True)])
         gamma = self.gamma + sum(w * r[0] for w, r in zip(weights, rates, strict=True))
-        return gamma, self.stage(gamma, list(zip(weights, rates, strict=True)))
+        return gamma, self.stage(gamma)
 
     def _error(self, weights, rates, stage):
         """The step's error in channels and outputs, over what is allowed."""
         errors = [self.problem.kernel @ sum(w * r[0] for w, r in zip(weights, rates, strict=True))]
-        for i, at in enumerate(stage.inputs):
-            parts = (_atoms_of(w, r, i) for w, r in zip(weights, rates, strict=True))
-            errors.append(sum(sum_of_atoms(self.kind, self.alpha, *p, *at)[0] for p in parts))
+        for i, (atoms, at) in enumerate(zip(self.atoms, stage.inputs, strict=True)):
+            atoms.append(*at)
+            atoms.weigh([w * r[i + 1] for w, r in zip(weights, rates, strict=True)])
+            errors.append(sum_of_atoms(self.kind, self.alpha, *atoms.step, *at)[0])
         sizes = [max(np.abs(c).max(), np.abs(self.problem.targets).max()) for c in stage.channels]
         return max(np.abs(e).max() / (self.rtol * s) for e, s in zip(errors, sizes, strict=True))
 
     def _accept(self, h, rates, gamma, stage, time):
-        for weight, (_, blocks) in zip(h * RK45.B, rates, strict=True):
-            for atoms, (unit, size, g) in zip(self.atoms, blocks, strict=True):
-                if weight:
-                    atoms.add(unit, size, weight * g)
+        for i, atoms in enumerate(self.atoms):
+            atoms.accept([w * r[i + 1] for w, r in zip(h * RK45.B, rates, strict=True)])
         if any(a.count > MOST_ATOMS for a in self.atoms):
             raise InvalidInput(
                 f"The memory form has reached {MOST_ATOMS:,} atoms at time {time:g}: it keeps the whole past. "
@@ -170,9 +169,11 @@ class MemorySolver:
         return Saved(self.time, self.gamma, tuple(a.count for a in self.atoms), self._stage)
 
 
-def _atoms_of(weight, rates, i):
-    unit, size, g = rates[1][i]
-    return unit, size, weight * g
+def outputs_of(kind, alpha, block: Block, atoms, unit, size):
+    """A block's outputs at inputs (v̂, |v|), and their derivative by v, point × output × channel."""
+    value, slope = start_of(kind, alpha, block, unit, size)
+    past, past_slope = sum_of_atoms(kind, alpha, *atoms, unit, size)
+    return value - past, (slope - past_slope)[:, :, :-1] * block.deviations[:-1]
 
 
 def unit_vectors(v, deviations):
@@ -182,8 +183,7 @@ def unit_vectors(v, deviations):
 
 def start_of(kind, alpha, block: Block, unit, size):
     """E[w⁰ φ(L·v)] and its derivative by v, for w⁰ = mean + slope·L."""
-    averages = np.array([single(kind, alpha, s) for s in size])
-    mu, dmu, nu, dnu = averages.T
+    mu, dmu, nu, dnu = singles(kind, alpha, size)
     slope = block.slope * block.deviations
     along = size[:, None] * (unit @ slope.T)
     value = mu[:, None] * block.mean + nu[:, None] * along

@@ -1,4 +1,4 @@
-"""Solve the equations on nodes by an adaptive method of order 5 (Tsitouras), from saved time to saved time."""
+"""Solve the equations on nodes by adaptive methods of order 5: Tsitouras's, or Kvaerno's where the flow is stiff."""
 
 from typing import NamedTuple
 
@@ -7,10 +7,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.errors import InvalidInput
+from saddlescope.errors import InvalidInput, require
 from saddlescope.meanfield.nodes import NodeSystem, State
+from saddlescope.nets.activation import is_kinked
 
 MOST_STEPS = 100_000
+MOST_NUMBERS = 4000  # of a state whose implicit steps solve dense linear systems
 
 
 class NodeFlow(NamedTuple):
@@ -31,28 +33,37 @@ class NodeFlow(NamedTuple):
 
 
 @eqx.filter_jit
-def _solve(system, state, times, rtol, floor, most_steps):
+def _solve(system, state, times, rtol, floor, most_steps, implicit):
     import diffrax  # takes half a second
+
+    # As a plain list: diffrax stumbles over the empty tuple of a net without blocks above the first.
+    leaves, structure = jax.tree.flatten(state)
+
+    def velocity(t, leaves, _):
+        return jax.tree.leaves(system.velocity(t, structure.unflatten(leaves)))
 
     controller = diffrax.PIDController(rtol=rtol, atol=rtol, dtmin=floor, force_dtmin=True)
     saves = diffrax.SaveAt(
         subs=[diffrax.SubSaveAt(ts=times), diffrax.SubSaveAt(steps=True, t0=True, fn=lambda t, y, args: t)]
     )
-    return diffrax.diffeqsolve(
-        diffrax.ODETerm(system.velocity),
-        diffrax.Tsit5(),
+    solution = diffrax.diffeqsolve(
+        diffrax.ODETerm(velocity),
+        diffrax.Kvaerno5() if implicit else diffrax.Tsit5(),
         times[0],
         times[-1],
         jnp.minimum(1e-3 * (times[-1] - times[0]), 1e-2),
-        state,
+        leaves,
         saveat=saves,
         stepsize_controller=controller,
         max_steps=most_steps,
         throw=False,
     )
+    return structure.unflatten(solution.ys[0]), solution.ys[1], solution.result
 
 
-def solve_nodes(system: NodeSystem, state: State, times: np.ndarray, rtol: float, floor: float) -> NodeFlow:
+def solve_nodes(
+    system: NodeSystem, state: State, times: np.ndarray, rtol: float, floor: float, implicit: bool = False
+) -> NodeFlow:
     """Follow the flow through `times`.
 
     **Arguments:**
@@ -62,20 +73,37 @@ def solve_nodes(system: NodeSystem, state: State, times: np.ndarray, rtol: float
     - `times`: when to save, increasing.
     - `rtol`: relative and absolute tolerance of a step.
     - `floor`: the shortest step; 0 for none.
+    - `implicit`: take implicit steps, whose length stiffness does not limit.
     """
     import diffrax
 
+    if implicit:
+        _check_implicit(system, state)
     numbers = (jnp.asarray(float(v)) for v in (rtol, floor))  # as arrays: one compilation for all values
-    solution = _solve(system, state, jnp.asarray(times), *numbers, MOST_STEPS)
-    states, ends = solution.ys
-    if solution.result != diffrax.RESULTS.successful:
-        reached = np.asarray(ends)[np.isfinite(ends)].max(initial=0.0)
-        raise InvalidInput(
-            f"The solver stopped at time {reached:.3g} of {times[-1]:g} after {MOST_STEPS:,} steps: the flow is stiff or "
-            "slides along a kink. Ask for a shorter time, a larger floor, or a rounded activation."
-        )
-    ends = np.asarray(ends)
-    lengths = np.diff(ends[np.isfinite(ends)])
+    states, ends, result = _solve(system, state, jnp.asarray(times), *numbers, MOST_STEPS, implicit)
+    ends = np.asarray(ends)[np.isfinite(ends)]
+    if result != diffrax.RESULTS.successful:
+        raise InvalidInput(_said_of_end(ends.max(initial=0.0), times[-1], len(ends) - 1, implicit))
+    lengths = np.diff(ends)
     short = lengths[lengths <= floor * (1 + 1e-6)].sum() if floor else 0.0
     span = times[-1] - times[0]
     return NodeFlow(np.asarray(times), jax.tree.map(np.asarray, states), len(lengths), float(short / span))
+
+
+def _check_implicit(system, state):
+    numbers = sum(a.size for a in jax.tree.leaves(state))
+    require(
+        not is_kinked(system.activation),
+        f"Implicit steps need a smooth activation; got {type(system.activation).__name__}. Use RoundedLeakyReLU.",
+    )
+    require(
+        numbers <= MOST_NUMBERS,
+        f"Implicit steps solve dense systems: at most {MOST_NUMBERS:,} numbers in Γ and weights; got {numbers:,}. "
+        "Use fewer nodes, particles or neurons.",
+    )
+
+
+def _said_of_end(reached, end, steps, implicit):
+    """Why a solver stopped, and what to do."""
+    remedy = "a shorter time" if implicit else "a shorter time, implicit=True for smooth activations, or a larger floor"
+    return f"The solver stopped at time {reached:.3g} of {end:g} after {steps:,} steps: the flow is stiff. Ask for {remedy}."

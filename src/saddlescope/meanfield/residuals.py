@@ -73,5 +73,3 @@ class GemanMcClure(Residual):
 
     def derivative(self, u):
         return u / (1 + (u / self.delta) ** 2) ** 2
-
-

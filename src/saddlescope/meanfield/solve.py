@@ -2,17 +2,19 @@
 
 import numpy as np
 
-from saddlescope.errors import InvalidInput, require
-from saddlescope.meanfield.by_memory import flow_by_memory
+from saddlescope.errors import InvalidInput, nearest, require
+from saddlescope.meanfield.by_memory import flow_by_memory, has_closed_form
 from saddlescope.meanfield.by_nodes import flow_by_particles, flow_by_quadrature
 from saddlescope.meanfield.flow import Flow
 from saddlescope.meanfield.limit import Limit
+from saddlescope.meanfield.request import checked_request
 from saddlescope.numerics import reproducible
-from saddlescope.theory.meanfield.kernel import closed_form
 
 SOLVERS = {"memory": flow_by_memory, "quadrature": flow_by_quadrature, "particles": flow_by_particles}
-KERNEL_SECONDS, ALLOWED_SECONDS = 4e-8, 60.0
-FLOOR = 1e-4  # of the time, where a kink may hold the flow
+OPTIONS = {"memory": (), "quadrature": ("nodes", "implicit"), "particles": ("count", "seed", "implicit")}
+KERNEL_SECONDS = 4e-8
+CHOSEN_SECONDS, ALLOWED_SECONDS = 60.0, 3600.0  # of the memory form: chosen by itself; asked for by name
+MEMORY_FLOOR = 10.0  # the memory form's cost grows with the square of its steps, so that its floor is higher
 
 
 @reproducible()
@@ -34,53 +36,50 @@ def flow_of_limit(
     - `times`: when to save, from 0 to T; a number asks for that many times, equally spaced.
     - `solver`: "memory", "quadrature" or "particles"; by default the best that fits.
     - `rtol`: tolerance of one step.
-    - `floor`: the shortest step. With a kinked activation it must be positive; the default is T/10,000 there.
-    - `options`: `nodes` of the quadrature per coordinate, `count` and `seed` of the particles.
+    - `floor`: the shortest step. With a kinked activation it must be positive; the default is T/10,000 there, and
+      T/1,000 with the memory form.
+    - `options`: `nodes` of the quadrature per coordinate, `count` and `seed` of the particles; `implicit=True` for
+      long times (quadrature or particles, smooth activations).
     """
-    times = checked_times(T, times)
-    check_schedules(limit.schedules, times)
-    floor = FLOOR * T * limit.kinked if floor is None else floor
-    require(
-        floor > 0 or not limit.kinked,
-        f"With {type(limit.activation).__name__} the flow may slide along a kink, where no step is short enough: "
-        "give a `floor` above 0, or use RoundedLeakyReLU.",
-    )
-    solver = solver or best_solver(limit, T)
+    given_floor = floor
+    times, floor = checked_request(limit, T, times, rtol, floor)
+    solver = solver or best_solver(limit, T, options)
     require(solver in SOLVERS, f"`solver` must be memory, quadrature or particles; got {solver!r}.")
+    wrong = next((name for name in options if name not in OPTIONS[solver]), None)
+    require(
+        wrong is None,
+        f"The solver {solver} has no option {wrong!r}; it has {', '.join(OPTIONS[solver]) or 'none'}."
+        + nearest(wrong or "", OPTIONS[solver]),
+    )
+    if solver == "memory":
+        check_memory_cost(limit, T)
+        floor = MEMORY_FLOOR * floor if given_floor is None else floor
     return SOLVERS[solver](limit, times, rtol, floor, **options)
 
 
-def checked_times(T, times) -> np.ndarray:
-    """Saved times from 0 to T, or a sentence."""
-    require(np.isfinite(T) and T > 0, f"T must be a positive time; got {T!r}.")
-    if np.ndim(times) == 0:
-        return np.linspace(0, T, max(int(times), 2))
-    times = np.asarray(times, float)
-    rising = times.ndim == 1 and len(times) > 1 and times[0] == 0 and times[-1] == T and (np.diff(times) > 0).all()
-    require(rising, f"`times` must rise from 0 to T = {T:g}.")
-    return times
+def memory_seconds(limit: Limit, T: float) -> float:
+    """What the memory form takes, roughly: its steps are limited by stability, to half a unit of time or so."""
+    steps = 60 + 2 * T
+    return 21 * steps**2 * len(limit.measure.x) ** 2 * limit.depth * KERNEL_SECONDS
 
 
-def check_schedules(schedules, times):
-    """Refuse a learning rate that goes below zero."""
-    fine = np.linspace(times[0], times[-1], 1001)
-    for i, schedule in enumerate(schedules, 1):
-        values = np.array([float(schedule(t)) for t in fine])
-        require(
-            np.isfinite(values).all() and (values >= 0).all(),
-            f"The schedule of block {i} must stay at 0 or above; it is {values.min():.3g} at time "
-            f"{fine[values.argmin()]:.3g}.",
-        )
+def check_memory_cost(limit: Limit, T: float):
+    """Refuse a time that the memory form cannot reach."""
+    seconds = memory_seconds(limit, T)
+    reach = (np.sqrt(ALLOWED_SECONDS / max(seconds, 1e-9)) * (60 + 2 * T) - 60) / 2
+    require(
+        seconds <= ALLOWED_SECONDS,
+        f"The memory form keeps the whole past: time {T:g} with {len(limit.measure.x)} points would take about "
+        f"{seconds / 3600:,.0f} hours. Ask for at most {max(reach, 0):.2g}, or use solver='quadrature', implicit=True.",
+    )
 
 
-def best_solver(limit: Limit, T: float) -> str:
+def best_solver(limit: Limit, T: float, options=()) -> str:
     """The memory form where there is one and it takes less than a minute; else quadrature; else particles."""
-    if limit.depth == 0:
-        return "memory" if limit.mixing.deviations(limit.rank) is not None else "quadrature"
-    exact = closed_form(limit.activation) is not None and limit.mixing.deviations(limit.rank) is not None
-    steps = 60 + 2 * T  # a step of two or so per unit of time at the tolerance of 1e-9
-    cost = 21 * steps**2 * len(limit.measure.x) ** 2 * limit.depth * KERNEL_SECONDS
-    if exact and cost < ALLOWED_SECONDS:
+    asked = next((name for name in SOLVERS if options and set(options) <= set(OPTIONS[name])), None)
+    if asked:
+        return asked
+    if has_closed_form(limit) and (limit.depth == 0 or memory_seconds(limit, T) < CHOSEN_SECONDS):
         return "memory"
     try:
         limit.mixing.nodes(limit.rank, 24, limit.kinked)

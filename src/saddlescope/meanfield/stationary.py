@@ -4,6 +4,7 @@ import numpy as np
 
 from saddlescope.errors import require
 from saddlescope.meanfield.limit import Limit
+from saddlescope.numerics import reproducible
 from saddlescope.theory.meanfield.kernel import closed_form, gaussian_mean
 
 SENTENCE = (
@@ -16,7 +17,6 @@ STILL = 1e-13
 def is_stationary(limit: Limit) -> bool:
     """Whether every derivative vanishes at the start, seen on 256 mirrored neurons per block."""
     from saddlescope.meanfield.by_nodes import system_of
-    from saddlescope.numerics import reproducible
 
     rng = np.random.default_rng(0)
     drawn = [limit.mixing.draw(rng, 128, limit.rank) for _ in range(limit.depth)]

@@ -189,3 +189,8 @@ class TanhTimes(Activation):
 
     def __call__(self, z):
         return z**self.times * jnp.tanh(z)
+
+
+def is_kinked(activation: Activation) -> bool:
+    """Whether σ has a kink, along which gradient flow may slide."""
+    return isinstance(activation, ReLU | LeakyReLU)

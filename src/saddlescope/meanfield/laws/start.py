@@ -20,7 +20,9 @@ def _atoms(given) -> tuple[tuple[tuple[float, ...], tuple[float, ...]], ...]:
     try:
         return tuple((_numbers(place), _numbers(heights)) for place, heights in given)
     except (TypeError, ValueError):
-        raise InvalidInput(f"Atoms are pairs (place, height per channel), such as ((0.5, 1.0),); got {given!r}.") from None
+        raise InvalidInput(
+            f"Atoms are pairs (place, height per channel), such as ((0.5, 1.0),); got {given!r}."
+        ) from None
 
 
 @final

@@ -9,7 +9,7 @@ from numba import njit
 
 from saddlescope.errors import require
 from saddlescope.nets.activation import Activation, Erf, Identity, LeakyReLU, ReLU
-from saddlescope.theory.meanfield.pairs import ERF, LEAKY, pair, single
+from saddlescope.theory.meanfield.pairs import ERF, LEAKY, pair, singles
 
 NODES = 96  # Gauss-Hermite nodes per coordinate: tanh and sigmoid to 1e-12 at sizes up to 3
 
@@ -40,8 +40,8 @@ def gaussian_mean(activation: Activation, v: np.ndarray) -> tuple[np.ndarray, np
     """E φ(g·v) and E φ'(g·v) over a standard Gaussian g, for every row of v."""
     code, size = closed_form(activation), np.linalg.norm(v, axis=1)
     if code:
-        found = np.array([single(*code, s) for s in size]).reshape(-1, 4)
-        return found[:, 0], found[:, 2]
+        found = singles(*code, size)
+        return found[0], found[2]
     z, weights = hermite(NODES)
     values = np.asarray(activation(size[:, None] * z))
     # E φ'(s z) = E z φ(s z) / s, by parts.

@@ -15,6 +15,7 @@ Scalars for numba; `kernel.py` has the same for arrays.
 
 import math
 
+import numpy as np
 from numba import njit
 
 LEAKY, ERF = 0, 1
@@ -53,3 +54,12 @@ def single(kind, alpha, size_v):
     root = 1 + 2 * size_v**2
     nu = 2 / math.sqrt(math.pi * root)
     return 0.0, 0.0, nu, -2 * nu * size_v / root
+
+
+@njit(**OPTIONS)
+def singles(kind, alpha, sizes):
+    """`single` at every |v|, as four arrays."""
+    found = np.empty((4, len(sizes)))
+    for i, size in enumerate(sizes):
+        found[0, i], found[1, i], found[2, i], found[3, i] = single(kind, alpha, size)
+    return found

@@ -1,0 +1,80 @@
+"""The density of trained weights: that of the start, carried along by the flow.
+
+w(t) = w⁰(c) + u(t, L_c) + noise, with the same noise as at the start. So the density is a mixture over neurons c of
+Gaussian densities, exact in the noise; neurons are spread evenly over the law of L by a Sobol sequence.
+"""
+
+import numpy as np
+import xarray as xr
+from scipy.special import ndtri
+from scipy.stats import qmc
+
+from saddlescope.errors import require
+
+PLACES, BINS, MARGIN = 201, 60, 4.0
+CHUNK = 512  # neurons whose densities are held at once
+
+
+class EvenlySpread:
+    """A generator for `draw` of any law, whose numbers are a Sobol sequence: evenly spread, never random.
+
+    **Arguments:**
+
+    - `seed`: of the scrambling.
+    """
+
+    def __init__(self, seed: int = 0):
+        self._seed = seed
+
+    def uniform(self, low=0.0, high=1.0, size=(1, 1)):
+        """Numbers in [low, high), point × coordinate."""
+        count, coordinates = size
+        exponent = int(np.ceil(np.log2(count)))
+        found = qmc.Sobol(coordinates, seed=self._seed).random_base2(exponent)[:count]
+        return low + (high - low) * found
+
+    def standard_normal(self, size):
+        """Gaussian numbers, point × coordinate."""
+        return ndtri(np.clip(self.uniform(size=size), 1e-12, 1 - 1e-12))
+
+    def choice(self, values, size):
+        """Values with equal chance, point × coordinate."""
+        return np.asarray(values)[(self.uniform(size=size) * len(values)).astype(int)]
+
+    def laplace(self, location, scale, size):
+        """Two-sided exponential numbers, point × coordinate."""
+        u = np.clip(self.uniform(size=size), 1e-12, 1 - 1e-12) - 0.5
+        return location - scale * np.sign(u) * np.log1p(-2 * np.abs(u))
+
+
+def density_of(flow, block: int, channel: int, time: float | None, at: np.ndarray | None, count: int) -> xr.DataArray:
+    """The density of a channel's weights; arguments as in `Flow.density`."""
+    frozen, start, std = flow.solution.neurons(block, count)
+    require(channel in range(start.shape[1]), f"Block {block} has channels 0 to {start.shape[1] - 1}; got {channel!r}.")
+    times = flow.data.time.values
+    at_time = len(times) - 1 if time is None else int(np.abs(times - time).argmin())
+    centres = start[:, channel] + flow.weights_at(block, frozen)[at_time, :, channel]
+    if at is None:
+        at = np.linspace(centres.min() - MARGIN * std, centres.max() + MARGIN * std, PLACES)
+    values = _mixture(centres, std, np.asarray(at, float)) if std > 0 else _histogram(centres, np.asarray(at, float))
+    kind = "mixture of Gaussian densities" if std > 0 else "histogram"
+    return xr.DataArray(
+        values, {"w": at}, ("w",), "density", {"time": times[at_time], "neurons": len(centres), "kind": kind}
+    )
+
+
+def _mixture(centres, std, at):
+    total = np.zeros(len(at))
+    for start in range(0, len(centres), CHUNK):
+        z = (at[:, None] - centres[start : start + CHUNK]) / std
+        total += np.exp(-(z**2) / 2).sum(axis=1)
+    return total / (np.sqrt(2 * np.pi) * std * len(centres))
+
+
+def _histogram(centres, at):
+    """Without noise the law may have spikes: the share of neurons per bin, read at the given places."""
+    edges = np.linspace(centres.min(), centres.max() + 1e-12, BINS + 1)
+    heights, _ = np.histogram(centres, edges, density=True)
+    bins = np.searchsorted(edges, at, side="right") - 1
+    inside = (bins >= 0) & (bins < BINS)
+    return np.where(inside, heights[np.clip(bins, 0, BINS - 1)], 0.0)
