@@ -28,18 +28,10 @@ def test_a_published_number_is_met_refuted_or_undecided():
 
 
 def test_intervals_decide():
-    assert [lies_within(0, 1, *given) for given in ((0.5, 0.1), (2.0, 0.5), (1.0, 0.2), (0.5, np.nan))] == [
-        HOLDS,
-        FAILS,
-        UNCLEAR,
-        UNCLEAR,
-    ]
-    assert [above(*given) for given in ((1, 0.5), (-1, 0.5), (0.2, 0.5), (1, np.nan))] == [
-        HOLDS,
-        FAILS,
-        UNCLEAR,
-        UNCLEAR,
-    ]
+    cases = {(0.5, 0.1): HOLDS, (2.0, 0.5): FAILS, (1.0, 0.2): UNCLEAR, (0.5, np.nan): UNCLEAR}
+    assert {given: lies_within(0, 1, *given) for given in cases} == cases
+    cases = {(1, 0.5): HOLDS, (-1, 0.5): FAILS, (0.2, 0.5): UNCLEAR, (1, np.nan): UNCLEAR}
+    assert {given: above(*given) for given in cases} == cases
 
 
 def test_differences_are_taken_seed_by_seed():
