@@ -75,7 +75,7 @@ def test_odd_shares_leave_out_the_output_and_start_in_the_middle():
 def test_the_sweep_is_a_part_of_what_appendix_i_lists():
     points = frequency_table.experiment.plan(frequency_table.experiment.full).points
     full_rank = [p for p in points if p["rank"] == frequency_table.WIDE]
-    assert len(full_rank) == 1
+    assert len(full_rank) == 3
     assert {p["bs"] for p in points if p["rank"] == 25} == {50, 100, 200}
     assert all(p["seed"] == 0 for p in points if p["f1"] == 72 or p["bs"] != 100)
     assert {(p["rank"], p["net"]) for p in points if p["net"] == "MLP"} == {(25, "MLP")}

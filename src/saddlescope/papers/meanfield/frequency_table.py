@@ -4,10 +4,10 @@ Eight bottlenecks, width 1024, leaky ReLU (slope .01), Adam at 1e-3 × 0.9 every
 to norm 1; grids of 1,000 and 2,000 samples for (36, 12) and (72, 24), errors at 1,234 random
 points. The paper lists 126 combinations at 10,000 epochs and prints no error. This is the part that
 fits: ranks 10, 25 and 50 at (36, 12) and batch 100, three seeds; rank 25 at batches 50 and 200 and
-at (72, 24), one seed; ReLU at rank 25; rank 1024 ("full rank") for an eighth of the epochs, one
-seed; and a true MLP with as many parameters as rank 25 with all maps trained. 2,000 epochs hold 88
-% of the sum of learning rates of 10,000. Each run is stored when it is done, so that the sweep
-resumes. Odd shares of channels are kept: they are what a rank could do to symmetry.
+at (72, 24), one seed; ReLU at rank 25; rank 1024 ("full rank") for a sixteenth of the epochs; and a
+true MLP with as many parameters as rank 25 with all maps trained. 2,000 epochs hold 88 % of the sum
+of learning rates of 10,000. Each run is stored when it is done, so that the sweep resumes. Odd
+shares of channels are kept: they are what a rank could do to symmetry.
 """
 
 import matplotlib.pyplot as plt
@@ -25,7 +25,7 @@ from saddlescope.tables import Table
 from saddlescope.tasks import Chirp
 from saddlescope.training import SaveAt, every_epoch
 
-DEPTH, WIDE, SHORTER = 8, 1024, 8
+DEPTH, WIDE, SHORTER = 8, 1024, 16
 LEAKY = "leaky ReLU"
 LISTED = dict(
     rank=(10, 15, 20, 25, 50, 100, 1024), frozen=(True, False), frequencies=(36, 72, 144), batch=(50, 100, 200)
@@ -34,9 +34,9 @@ SAMPLES = {36: 1000, 72: 2000, 144: 4000}
 COLOURS = {FROZEN: BLUE, FREE: ORANGE, TRUE: GREEN}
 PART = (
     f"(net != '{TRUE}' or (rank == 25 and f1 < 40 and bs == 100)) "
-    f"and (activation == '{LEAKY}' or (rank == 25 and f1 < 40 and bs == 100)) "
+    f"and (activation == '{LEAKY}' or (net == '{FROZEN}' and rank == 25 and f1 < 40 and bs == 100)) "
     "and ((f1 < 40 and bs == 100) or (rank == 25 and seed == 0 and (f1 < 40 or bs == 100))) "
-    f"and (rank < 1000 or (seed == 0 and net == '{FROZEN}'))"
+    f"and (rank < 1000 or net == '{FROZEN}')"
 )
 
 
@@ -88,7 +88,8 @@ def lower(first, second, name="test_error", word="test error"):
     """The first kind of run has the lower error: by seeds that both have."""
 
     def check(results):
-        a, b = errors(results, name, **first), errors(results, name, **second)
+        f1 = min(results.values("f1"))
+        a, b = errors(results, name, f1=f1, **first), errors(results, name, f1=f1, **second)
         if not len(a) or not len(b):
             return None
         gap = difference(b, a)
@@ -114,7 +115,8 @@ def by_rank(name, sign, what):
             if len(ranks) < 2 or not all(found.values()):
                 return None
             first, last = (np.array(found[r]) for r in (ranks[0], ranks[-1]))
-            words[net] = above(*(sign * v if i == 0 else v for i, v in enumerate(difference(last, first))))
+            mean, half = difference(last, first)
+            words[net] = above(sign * mean, half)
             texts.append(f"{net}: " + ", ".join(f"rank {r} {np.mean(v):.3g}" for r, v in found.items()))
         return decided_by(words, f"{what}, mean over seeds; {'; '.join(texts)}")
 
@@ -132,7 +134,7 @@ def tables(results):
         odd = mean_of([float(m.odd) for m in part.runs()])[0]
         fit = f"{int(np.sum(logs < np.log10(FITS)))} of {len(logs)}"
         rows.append((*point, fit, float(10 ** logs.mean()), float(10 ** early.mean()), odd))
-    columns = (*axes, "runs that fit", "test error (geometric mean)", "after an eighth of the epochs", "odd share")
+    columns = (*axes, "runs that fit", "test error (geometric mean)", "after a sixteenth of the epochs", "odd share")
     return (Table("errors", "Test errors on chirps", columns, rows),)
 
 
@@ -145,7 +147,7 @@ def draw(results):
         left.plot([int(m["rank"]) for m in long], [float(m.test_error) for m in long], "o", color=colour, mfc="none",
                   label=f"{net}, at the end")  # fmt: skip
         left.plot([int(m["rank"]) for m in runs], [float(m.error_early) for m in runs], ".", color=colour, alpha=0.6,
-                  label=f"{net}, after an eighth of the epochs")  # fmt: skip
+                  label=f"{net}, after a sixteenth of the epochs")  # fmt: skip
         right.plot(
             [int(m["rank"]) for m in long], [float(m.odd) for m in long], "o", color=colour, mfc="none", label=net
         )
@@ -164,8 +166,7 @@ def draw(results):
     return figure
 
 
-AT = dict(rank=25, bs=100, f1=36)
-SMALL = dict(rank=25, bs=100, activation=LEAKY)
+AT = dict(rank=25, bs=100)
 experiment = Experiment(
     title="Test errors on chirps by rank, frequency and batch size, features frozen or trained",
     source="App. I",
@@ -185,12 +186,12 @@ experiment = Experiment(
         Claim("The number of samples matches the Nyquist density.", "M126 · App. I.1", matches_nyquist),
         Claim("There are roughly 90 configurations.", "M128 · App. I.2", counted),
         Claim("At equal epochs a frozen net of rank 25 has a lower test error than one of rank 1024.", "M6 · App. I",
-              lower(dict(net=FROZEN, activation=LEAKY, seed=0, **AT), dict(rank=WIDE, net=FROZEN), "error_early",
-                    "after an eighth of the epochs")),
+              lower(dict(net=FROZEN, activation=LEAKY, **AT), dict(rank=WIDE, net=FROZEN), "error_early",
+                    "test error after a sixteenth of the epochs")),
         Claim("A frozen net of rank 25 has a lower test error than a true MLP.", "M6 · App. I",
-              lower(dict(net=FROZEN, **SMALL), dict(net=TRUE, **SMALL))),
+              lower(dict(net=FROZEN, activation=LEAKY, **AT), dict(net=TRUE, activation=LEAKY, **AT))),
         Claim("A net of rank 25 with all maps trained has a lower test error than a true MLP of as many parameters.",
-              "M6 · ours", lower(dict(net=FREE, **SMALL), dict(net=TRUE, **SMALL))),
+              "M6 · ours", lower(dict(net=FREE, activation=LEAKY, **AT), dict(net=TRUE, activation=LEAKY, **AT))),
         Claim("Leaky ReLU gives a lower test error than ReLU, frozen features.", "M127 · Table 4",
               lower(dict(net=FROZEN, activation=LEAKY, **AT), dict(net=FROZEN, activation="ReLU", **AT))),
         Claim("The test error falls with the rank.", "M6 · ours", by_rank("test_error", -1, "test error")),
