@@ -22,7 +22,7 @@ class CachedFeatures(Engine):
     """The loop of `Jax` for minibatch runs of random-feature nets whose first map is frozen and wide.
 
     σ(A₀x + b₀) of every sample is computed once and kept, so that a step costs what its trained maps cost. On MNIST
-    (784 inputs, 512 features, rank 10) a step is five times as fast.
+    (784 inputs, 512 features, rank 10, batches of 128) a step takes a sixth of the time.
     """
 
     name = "cached"

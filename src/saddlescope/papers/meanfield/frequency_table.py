@@ -183,8 +183,11 @@ experiment = Experiment(
     tables=tables,
     claims=(
         Claim("The number of samples scales with the frequency.", "M126 · App. I.1", same_density),
-        Claim("The number of samples matches the Nyquist density.", "M126 · App. I.1", matches_nyquist),
-        Claim("There are roughly 90 configurations.", "M128 · App. I.2", counted),
+        Claim("The number of samples matches the Nyquist density.", "M126 · App. I.1", matches_nyquist,
+              note="fourteen samples per period where the chirp turns fastest: seven times the Nyquist density"),
+        Claim("There are roughly 90 configurations.", "M128 · App. I.2", counted,
+              note="seven ranks, frozen or not, three frequencies and three batch sizes make 126; the paper does not "
+              "say which were left out"),
         Claim("At equal epochs a frozen net of rank 25 has a lower test error than one of rank 1024.", "M6 · App. I",
               lower(dict(net=FROZEN, activation=LEAKY, **AT), dict(rank=WIDE, net=FROZEN), "error_early",
                     "test error after a sixteenth of the epochs")),
