@@ -140,29 +140,24 @@ def tables(results):
 
 def draw(results):
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6))
-    f1 = min(results.values("f1"))
-    for net, colour in COLOURS.items():
+    f1, ranks = min(results.values("f1")), sorted(results.values("rank"))
+    for k, (net, colour) in enumerate(COLOURS.items()):
         runs = list(results.select(net=net, f1=f1, bs=100, activation=LEAKY).runs())
         long = [m for m in runs if int(m["rank"]) < WIDE]
-        left.plot([int(m["rank"]) for m in long], [float(m.test_error) for m in long], "o", color=colour, mfc="none",
-                  label=f"{net}, at the end")  # fmt: skip
-        left.plot([int(m["rank"]) for m in runs], [float(m.error_early) for m in runs], ".", color=colour, alpha=0.6,
-                  label=f"{net}, after a sixteenth of the epochs")  # fmt: skip
-        right.plot(
-            [int(m["rank"]) for m in long], [float(m.odd) for m in long], "o", color=colour, mfc="none", label=net
-        )
+        at = {r: i + 0.15 * (k - 1) for i, r in enumerate(ranks)}  # kinds of nets side by side
+        early, end = ([at[int(m["rank"])] for m in part] for part in (runs, long))
+        left.plot(end, [float(m.test_error) for m in long], "o", color=colour, mfc="none", label=net)
+        left.plot(early, [float(m.error_early) for m in runs], "x", color=colour, ms=4)
+        right.plot(end, [float(m.odd) for m in long], "o", color=colour, mfc="none", label=net)
     left.axhline(FITS, color="0.6", ls=":", lw=0.8)
-    seeds = len(results.values("seed"))
-    left.set(
-        xlabel="rank",
-        ylabel="test error",
-        xscale="log",
-        yscale="log",
-        title=f"A  chirp ({f1:g}, {f1 / 3:g}), {seeds} seeds",
-    )
-    right.set(xlabel="rank", ylabel="odd share of channels", xscale="log", ylim=(0, 1), title="B  symmetry by rank")
+    title = f"A  chirp ({f1:g}, {f1 / 3:g}), {len(results.values('seed'))} seeds; × early: a sixteenth of the epochs"
+    left.set(ylabel="test error", yscale="log")
+    left.set_title(title, fontsize=8)
+    right.set(ylabel="odd share of channels", ylim=(0, 1))
+    right.set_title("B  symmetry by rank, at the end", fontsize=8)
     for ax in (left, right):
-        ax.legend(fontsize=6)
+        ax.set(xlabel="rank", xticks=range(len(ranks)), xticklabels=ranks, xlim=(-0.5, len(ranks) - 0.5))
+        ax.legend(fontsize=7)
     return figure
 
 
@@ -174,7 +169,7 @@ experiment = Experiment(
     full=dict(rank=(10, 25, 50, WIDE), net=COLOURS, f1=(36, 72), bs=(50, 100, 200), activation=chirp.ACTIVATIONS,
               seed=range(3), width=(WIDE,), epochs=(2000,)),
     quick=dict(rank=(10, 25), net=COLOURS, f1=(6,), bs=(100,), activation=(LEAKY,), seed=range(3), width=(64,),
-               epochs=(80,)),
+               epochs=(64,)),
     where=PART,
     observe=chirp.OBSERVED,
     save_at=save_at,
