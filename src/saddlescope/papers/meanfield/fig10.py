@@ -57,7 +57,7 @@ def skewness(w):
 
 def analyse(run, made):
     """Densities on a common grid, distances from symmetry, and how far the weights have moved."""
-    limit = 1.5 / np.sqrt(made.net.widths[0])
+    limit = 2.5 / np.sqrt(made.net.widths[0])  # of the largest drawn weight
     edges = np.linspace(-limit, limit, BINS + 1)
     found = {"loss_then": float(run.full_loss.values[-1]), "loss_first": float(run.full_loss.values[0])}
     for name, leaf in LAYERS.items():
@@ -144,6 +144,7 @@ def draw(results):
             word = f"{run}, $w_{name[1]}$, {m.sizes['run']} seeds (loss then {float(m.loss_then.mean()):.2g})"
             ax.set(xlabel=f"weight $w_{name[1]}$", ylabel="density", title=f"{next(letters)}  {word}")
             ax.title.set_fontsize(8)
+            ax.locator_params(axis="x", nbins=5)
             ax.legend(fontsize=7)
     return figure
 
