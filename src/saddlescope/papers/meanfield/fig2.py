@@ -215,7 +215,7 @@ def draw(results):
                 left.axvline(cut, color=RED, lw=0.6, ls="--", label="rate cut, rank 10, first seed" if k == 0 else None)
     for word, epoch in instants(results).items():
         left.text(epoch, 0.99, word, fontsize=7, rotation=90, ha="right", va="top", color="0.4",
-                  transform=left.get_xaxis_transform())  # fmt: skip
+                  transform=left.get_xaxis_transform(), bbox=dict(fc="white", ec="none", pad=0.5))  # fmt: skip
         left.axvline(epoch, color="0.85", lw=0.6, zorder=0)
     for momentum in results.select(net=LOW).values("momentum"):
         for i, m in enumerate(results.select(net=LOW, momentum=momentum).runs()):

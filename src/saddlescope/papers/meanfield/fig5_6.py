@@ -175,7 +175,7 @@ def draw(results):
         ratios = np.concatenate([m.log_ratio_pairs.values[at] for m in runs])
         spread_ax.hist(np.concatenate([ratios, -ratios]), bins=40, density=True, histtype="step", color=colour,
                        lw=1.4, label=word)  # fmt: skip
-    loss.axhline(CONSTANT, color=RED, ls="--", lw=0.8, label="best constant")
+    loss.axhline(CONSTANT, color=RED, ls="--", lw=0.8, zorder=4, label="best constant")
     loss.axvline(CAPTION, color="0.7", lw=0.8, label=f"epoch {CAPTION}, the end of the paper's figure")
     early.set(xlabel="epoch", ylabel="largest log-ratio at x = 0", title=f"A  as in Fig. 5, {len(start)} seeds")
     loss.set(xlabel="epoch", ylabel="loss", xscale="symlog", xlim=(0, None), ylim=(0, 0.62),
