@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import saddlescope
-from saddlescope.engines import Flow, Fused, Jax
+from saddlescope.engines import CachedFeatures, Flow, Fused, Jax
 from saddlescope.explanations import NextDrops
 from saddlescope.initials import FirstUnits, Scaled, given_weights
 from saddlescope.losses import CrossEntropy, CustomLoss, SquaredError
@@ -276,7 +276,8 @@ CASES = [
     GradientFlow(0.01), NormScaledDescent(0.01, 2), StepDownOnStagnation((1.0, 0.5, 0.1, 0.05, 0.01)),
     Constant(), StepDecay(0.9, 3), HalveOnStagnation(), HalveOnStagnation(2, 5),
     LossBelow(0.1), LossBelow(0.1, within_epochs=True), LearningRateBelow(1e-6), WarmUp(10),
-    SquaredError(), CrossEntropy(), CustomLoss(absolute), Jax(), Fused(), Flow(), HeldOutLoss(), Accuracy(),
+    SquaredError(), CrossEntropy(), CustomLoss(absolute), Jax(), Fused(), Flow(), CachedFeatures(),
+    HeldOutLoss(), Accuracy(),
     given_weights({"u": np.ones((2, 1))}), Scaled(0.5), FirstUnits(linear_setting(net=linear_units(60, 1e-6))),
     EmbeddedStart(given_weights({"u": np.ones((1, 2)), "v": np.ones((1, 2))}), Silent()),
     Silent(), Rays(0.7, 0.3), Span((0.5, 0.1)), Equal(mirrored=True),

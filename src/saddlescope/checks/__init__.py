@@ -19,6 +19,7 @@ from saddlescope.checks.stages import (
     width_on_plateaus,
     widths,
 )
+from saddlescope.checks.symmetry import mean_odd_share, odd_shares
 
 __all__ = [
     "always",
@@ -33,6 +34,8 @@ __all__ = [
     "holds_in_share",
     "if_clear",
     "in_most_runs",
+    "mean_odd_share",
+    "odd_shares",
     "plateau_levels",
     "share_text",
     "width_on_plateaus",

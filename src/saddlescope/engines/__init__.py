@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from saddlescope.engines.cached_features import CachedFeatures
 from saddlescope.engines.engine import Engine, Stepper
 from saddlescope.engines.flow import Flow
 from saddlescope.engines.fused import Fused
@@ -10,9 +11,9 @@ from saddlescope.engines.jax_loop import Jax
 if TYPE_CHECKING:
     from saddlescope.setting import Setting
 
-__all__ = ["Engine", "Flow", "Fused", "Jax", "Stepper", "choose_engine", "engine_named"]
+__all__ = ["CachedFeatures", "Engine", "Flow", "Fused", "Jax", "Stepper", "choose_engine", "engine_named"]
 
-PREFERRED = (Flow(), Fused(), Jax())  # the first that fits is taken
+PREFERRED = (Flow(), Fused(), CachedFeatures(), Jax())  # the first that fits is taken
 
 
 def choose_engine(setting: "Setting") -> Engine:

@@ -73,6 +73,7 @@ class JaxStepper(Stepper):
 
     def __init__(self, setting):
         super().__init__(setting)
+        self.learner, self.seen = self.net, self.data  # what the loop trains, and on what
         if self.batch is not None:
             self.max_steps = max(1, min(1024, ROWS // self.batch))
             self.rest = self.samples % self.batch
@@ -85,12 +86,12 @@ class JaxStepper(Stepper):
 
     def advance(self, state, step, n, lr):
         steps, lr = np.asarray(n), np.asarray(lr, self.setting.precision)  # a Python number would be compiled in
-        parts, state = (self.net, self.loss_of, self.optimiser), (state, self.buffer)
+        parts, state = (self.learner, self.loss_of, self.optimiser), (state, self.buffer)
         if self.batch is None:
             state, losses = _full_batch(parts, self.statistics, state, steps, lr)
         else:
             rows, short = self.rows(step, n)
-            state, losses = _minibatch(parts, self.data, state, rows, short, self.rest, steps, lr)
+            state, losses = _minibatch(parts, self.seen, state, rows, short, self.rest, steps, lr)
         return state, np.asarray(losses)[:n].astype(float)  # a slice by JAX is one more dispatch per call
 
     def rows(self, step, n):

@@ -40,7 +40,8 @@ class RandomFeatureNet(Net):
 
     **Arguments:**
 
-    - `ranks`: The widths of the L bottlenecks; none may exceed the width of a block beside it.
+    - `ranks`: The widths of the L bottlenecks; none may exceed the width of a block beside it. Without a
+      bottleneck, `ranks=()`, the net is a readout of random features.
     - `widths`: The widths of the L + 1 blocks.
     - `activation`: σ: `ReLU()`, `LeakyReLU()`, `Tanh()` or `Sigmoid()`. The default is the valleys
       paper's ReLU.
@@ -59,8 +60,9 @@ class RandomFeatureNet(Net):
     parameterisation: Parameterisation = eqx.field(default_factory=UniformFanIn)
 
     def __check_init__(self):
-        check_sizes("ranks", self.ranks)
         check_sizes("widths", self.widths)
+        if self.ranks:
+            check_sizes("ranks", self.ranks)
         require(
             len(self.widths) == len(self.ranks) + 1,
             f"{len(self.ranks)} ranks make {len(self.ranks) + 1} blocks, each with a width; got {len(self.widths)}.",
@@ -111,18 +113,34 @@ class RandomFeatureNet(Net):
     def rate(self, name):
         return self.parameterisation.rate(name[0], self.widths[int(name[1:])])
 
+    def _features(self, params, j, h):
+        return self.activation(h @ params[f"A{j}"].T + params[f"b{j}"])
+
+    def _narrowed(self, params, j, z):
+        return params[f"c{j}"] + self.parameterisation.multiplier(self.widths[j]) * (z @ params[f"C{j}"].T)
+
     def channels(self, params, x) -> list[jax.Array]:
         """The output of every block, one row per sample: the partials of the valleys paper."""
         h, outputs = x, []
-        for j, width in enumerate(self.widths):
-            z = self.activation(h @ params[f"A{j}"].T + params[f"b{j}"])
-            new = params[f"c{j}"] + self.parameterisation.multiplier(width) * (z @ params[f"C{j}"].T)
+        for j in range(len(self.widths)):
+            new = self._narrowed(params, j, self._features(params, j, h))
             h = new + h if self.residual and new.shape == h.shape else new
             outputs.append(h)
         return outputs
 
     def __call__(self, params, x):
         return self.channels(params, x)[-1]
+
+    def first_features(self, params, x) -> jax.Array:
+        """σ(A₀ x + b₀), one row per sample: constant over a run where A₀ and b₀ are frozen."""
+        return self._features(params, 0, x)
+
+    def from_features(self, params, z) -> jax.Array:
+        """The outputs from the features of the first block, of a net without residual connections."""
+        h = self._narrowed(params, 0, z)
+        for j in range(1, len(self.widths)):
+            h = self._narrowed(params, j, self._features(params, j, h))
+        return h
 
 
 def low_rank(rank: int, depth: int, width: int = 1024, **more: Any) -> RandomFeatureNet:

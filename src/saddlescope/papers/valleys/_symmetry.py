@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.lines import Line2D
 
+from saddlescope.checks import mean_odd_share, odd_shares
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE
 from saddlescope.nets import MLP, low_rank
 from saddlescope.observables import ChannelPartials, SymmetryDefect, TestError
@@ -46,18 +47,6 @@ def observe(blocks):
     return SymmetryDefect(), TestError(1000), ChannelPartials(blocks=blocks, points=500)
 
 
-def by_block(run, at=-1):
-    """Mean odd share over the channels of each hidden block."""
-    blocks = [k for k in range(100) if f"symmetry_defect_{k}" in run]
-    return np.array([float(np.mean(run[f"symmetry_defect_{k}"].values[at])) for k in blocks[:-1]])
-
-
-def asymmetry(run, at=-1):
-    """Mean over the second half of the hidden blocks."""
-    shares = by_block(run, at)
-    return float(shares[len(shares) // 2 :].mean())
-
-
 def fits(run):
     return bool(run.finite and run.test_error.values[-1] < WORKED)
 
@@ -71,8 +60,8 @@ def say(results):
     words = []
     for net in results.values("net"):
         runs, good = list(results.select(net=net).runs()), fitting(results, net)
-        mean, half = mean_of([asymmetry(m) for m in good]) if good else (np.nan, np.nan)
-        start = np.mean([asymmetry(m, 0) for m in runs])
+        mean, half = mean_of([mean_odd_share(m) for m in good]) if good else (np.nan, np.nan)
+        start = np.mean([mean_odd_share(m, 0) for m in runs])
         share = "" if not good else f", odd share {mean:.3f}" + ("" if np.isnan(half) else f" ± {half:.3f}")
         words.append(f"{WORDS[net]}: {len(good)} of {len(runs)} fit{share} (untrained {start:.2f})")
     return "; ".join(words)
@@ -83,7 +72,7 @@ def tables(results):
     for net in results.values("net"):
         runs = list(results.select(net=net).runs())
         good = [m for m in runs if fits(m)] or runs
-        start, end = (np.array([by_block(m, at) for m in good]) for at in (0, -1))
+        start, end = (np.array([odd_shares(m, at) for m in good]) for at in (0, -1))
         for k in range(end.shape[1]):
             mean, half = mean_of(end[:, k])
             fit = f"{sum(map(fits, runs))} of {len(runs)}"
@@ -115,9 +104,9 @@ def draw(blocks):
 
 def shares(ax, runs, net):
     for m in runs:
-        block = np.arange(1, len(by_block(m)) + 1)
-        ax.plot(block, by_block(m, 0), color="0.7", lw=0.8)
-        ax.plot(block, by_block(m), color=COLOURS[net], ls="-" if fits(m) else ":", marker="o", ms=3, lw=1)
+        block = np.arange(1, len(odd_shares(m)) + 1)
+        ax.plot(block, odd_shares(m, 0), color="0.7", lw=0.8)
+        ax.plot(block, odd_shares(m), color=COLOURS[net], ls="-" if fits(m) else ":", marker="o", ms=3, lw=1)
     ax.axhline(EVEN, color=BLACK, ls="--", lw=0.7)
     ax.set(xlabel="block", ylabel="odd share", ylim=(0, 1), title=WORDS[net])
 

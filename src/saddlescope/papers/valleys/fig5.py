@@ -9,11 +9,11 @@ MLP, five seeds each, every block.
 
 import numpy as np
 
-from saddlescope.checks import holds_in_share, if_clear
+from saddlescope.checks import holds_in_share, if_clear, mean_odd_share
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.papers.valleys import _symmetry as symmetry
-from saddlescope.papers.valleys._symmetry import EVEN, WORDS, asymmetry, fitting
+from saddlescope.papers.valleys._symmetry import EVEN, WORDS, fitting
 from saddlescope.statistics import apart, mean_of
 from saddlescope.training import SaveAt
 
@@ -31,7 +31,7 @@ def asymmetric(*nets):
         runs = [m for net in nets for m in fitting(results, net)]
         if not runs:
             return None
-        good = sum(asymmetry(m) > EVEN for m in runs)
+        good = sum(mean_odd_share(m) > EVEN for m in runs)
         text = f"{good} of {len(runs)} runs that fit; {symmetry.say(results)}"
         return holds_in_share(good, len(runs), text)
 
@@ -42,7 +42,7 @@ def symmetric(results):
     runs = fitting(results, "frozen")
     if not runs:
         return None
-    good = sum(asymmetry(m) < EVEN for m in runs)
+    good = sum(mean_odd_share(m) < EVEN for m in runs)
     return holds_in_share(
         good, len(runs), f"{good} of {len(runs)} runs that fit; {symmetry.say(results.select(net='frozen'))}"
     )
@@ -52,7 +52,7 @@ def below(net, other):
     """The odd share of one kind of net lies below that of another; where their intervals overlap, nobody can tell."""
 
     def check(results):
-        shares = {n: [asymmetry(m) for m in fitting(results, n)] for n in (net, other)}
+        shares = {n: [mean_odd_share(m) for m in fitting(results, n)] for n in (net, other)}
         if min(len(results.select(net=n).measured.seed) for n in shares) < 2:
             return None
         if min(map(len, shares.values())) < 2:
@@ -70,8 +70,8 @@ def more_symmetric_than_at_first(results):
     runs = [m for net in WORDS for m in fitting(results, net)]
     if not runs:
         return None
-    good = sum(asymmetry(m) < asymmetry(m, 0) for m in runs)
-    falls = np.mean([asymmetry(m, 0) for m in runs]), np.mean([asymmetry(m) for m in runs])
+    good = sum(mean_odd_share(m) < mean_odd_share(m, 0) for m in runs)
+    falls = np.mean([mean_odd_share(m, 0) for m in runs]), np.mean([mean_odd_share(m) for m in runs])
     return holds_in_share(
         good, len(runs), f"{good} of {len(runs)} runs that fit; mean odd share {falls[0]:.3f} → {falls[1]:.3f}"
     )

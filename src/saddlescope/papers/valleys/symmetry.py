@@ -6,10 +6,11 @@ count all 18 affine maps; the channels nearest to them are those of blocks 4 and
 two nets does not fit, nothing is concluded.
 """
 
+from saddlescope.checks import mean_odd_share
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.papers.valleys import _symmetry as symmetry
-from saddlescope.papers.valleys._symmetry import EVEN, WORDS, asymmetry, fitting
+from saddlescope.papers.valleys._symmetry import EVEN, WORDS, fitting
 from saddlescope.training import SaveAt
 
 BLOCKS = (3, 7)
@@ -27,7 +28,7 @@ def seen(results):
         return CheckResult(
             False, f"test errors {errors}, where 0.01 would be a fit; {symmetry.say(results)}", unclear=True
         )
-    frozen, free = (asymmetry(found[net][0]) for net in ("frozen", "all"))
+    frozen, free = (mean_odd_share(found[net][0]) for net in ("frozen", "all"))
     return CheckResult(frozen < EVEN < free, f"odd share {frozen:.3f} and {free:.3f}; test errors {errors}")
 
 

@@ -1,0 +1,257 @@
+"""Mean-field paper, Fig. 2: rank 10 against full rank on cos(2πx), with and without momentum.
+
+Depth 2 (the figure's "3 layers"), width 1024, 5,000 samples, batch 4, descent at .01, then .005,
+.001, .0005, .0001, one lower whenever the loss stagnates (ten epochs no better than the ten before,
+as in the valleys paper), gradients clipped to norm 1. "Full rank" is the paper's own: the same net
+with r = 1024. A true MLP 1-1024-1024-1024-1 stands beside it. A full-rank epoch takes 130 times as
+long as one of rank 10. So full rank has 250 epochs, the MLP 50, and rank 10 2,000; nets are
+compared at the same epoch. The paper shows one run per curve and no length; here are three seeds.
+Losses are mean squared errors over an epoch's batches, the median of the last five epochs.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.checks import always, decided_by
+from saddlescope.claims import CheckResult, Claim
+from saddlescope.experiment import Experiment
+from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY
+from saddlescope.nets import MLP, low_rank
+from saddlescope.nets.random_feature_net import count
+from saddlescope.observables import TestError
+from saddlescope.optimisers import GradientDescent, StepDownOnStagnation
+from saddlescope.papers.meanfield._numbers import above, lies_within
+from saddlescope.setting import Setting
+from saddlescope.statistics import mean_of
+from saddlescope.tables import Table
+from saddlescope.tasks import cosine
+
+LADDER = (0.01, 0.005, 0.001, 0.0005, 0.0001)
+LOW, FULL, TRUE = "rank 10", "full rank", "MLP"
+LENGTH = {LOW: 8.0, FULL: 1.0, TRUE: 0.2}  # budgets over that of full rank
+WHEN = {"early": 0.04, "in the middle": 0.2, "late": 1.0}  # of the budget of full rank: epochs 10, 50 and 250
+WINDOW = 5
+COLOURS = {0.0: BLUE, 0.3: SKY, 0.6: GREEN, 0.7: PURPLE}
+
+
+def net_of(net, width):
+    return MLP((width,) * 3) if net == TRUE else low_rank(10 if net == LOW else width, 2, width)
+
+
+def setting(net, momentum, seed, width, samples, epochs):
+    return Setting(
+        task=cosine(1, samples),
+        net=net_of(net, width),
+        optimiser=GradientDescent(LADDER[0], momentum or None, clip=1.0),
+        schedule=StepDownOnStagnation(LADDER),
+        batch=4,
+        epochs=round(LENGTH[net] * epochs),
+        precision="float32",
+        seed=seed,
+    )
+
+
+def log_loss(run, epoch):
+    """log10 of the loss by an epoch: infinite for a run that diverged, NaN where the run is shorter."""
+    loss = run.loss.values
+    if not run.finite:
+        return np.inf
+    return float(np.log10(np.median(loss[max(0, epoch - WINDOW) : epoch]))) if len(loss) >= epoch else np.nan
+
+
+def losses(results, net, epoch, momentum=0.0):
+    found = [log_loss(m, epoch) for m in results.select(net=net, momentum=momentum).runs()]
+    return np.array([v for v in found if not np.isnan(v)])
+
+
+def instants(results):
+    budget = int(results.values("epochs")[0])
+    return {word: max(WINDOW, round(share * budget)) for word, share in WHEN.items()}
+
+
+def ahead(word, other=FULL):
+    """Rank 10 has the lower loss then, by the interval of the mean logarithms' difference over seeds."""
+
+    def check(results):
+        epoch = instants(results)[word]
+        a, b = losses(results, LOW, epoch), losses(results, other, epoch)
+        if not len(a) or not len(b):
+            return None
+        gap = mean_of(b - a) if len(a) == len(b) else (b.mean() - a.mean(), np.nan)
+        return decided_by(
+            {word: above(*gap)},
+            f"epoch {epoch}: {_shown(a)} for {LOW}, {_shown(b)} for {other}; decades between {_half(gap)}",
+        )
+
+    return check
+
+
+def _half(gap):
+    return f"{gap[0]:.2f}" + ("" if np.isnan(gap[1]) else f" ± {gap[1]:.2f}")
+
+
+def _shown(logs):
+    """The geometric mean of losses, and the factor by which seeds scatter."""
+    return f"{10 ** logs.mean():.1e}" + (f" (×/÷ {10 ** logs.std(ddof=1):.1f})" if len(logs) > 1 else "")
+
+
+def lower_by_rung(results):
+    """Just before each cut that all runs had, rank 10 has the lower loss: the learning rates are then the same."""
+    runs = {net: list(results.select(net=net, momentum=0.0).runs()) for net in (LOW, FULL)}
+    if len(runs[LOW]) != len(runs[FULL]) or not runs[LOW]:
+        return None
+    words, texts = {}, []
+    for k in range(min(len(m.cuts) for found in runs.values() for m in found)):
+        a, b = (np.array([log_loss(m, int(m.cuts[k])) for m in runs[net]]) for net in (LOW, FULL))
+        words[f"cut {k + 1}"] = above(*mean_of(b - a))
+        texts.append(f"before cut {k + 1}: {_shown(a)} for {LOW}, {_shown(b)} for {FULL}")
+    if not words:
+        return CheckResult(False, "not every run of full rank had a cut within its budget", unclear=True)
+    return decided_by(words, "; ".join(texts))
+
+
+def vanilla_best(results):
+    """At the end descent without momentum has the lower loss than each momentum, seed by seed."""
+    end = round(LENGTH[LOW] * int(results.values("epochs")[0]))
+    plain = losses(results, LOW, end)
+    others = {m: losses(results, LOW, end, m) for m in results.values("momentum") if m > 0}
+    if not len(plain) or not others:
+        return None
+    words = {f"momentum {m:g}": above(*mean_of(v - plain)) for m, v in others.items()}
+    text = ", ".join(f"{m:g}: {_shown(v)}" for m, v in {0: plain, **others}.items())
+    return decided_by(words, f"loss after {end:,} epochs by momentum {text}")
+
+
+def at_cuts(run, after=10):
+    """The median loss over ten epochs after each cut, relative to the ten before."""
+    loss, cuts = run.loss.values, [c for c in run.cuts if c + after <= len(run.loss)]
+    return np.array([np.median(loss[c : c + after]) / np.median(loss[c - after : c]) for c in cuts])
+
+
+def falls_at_cuts(results):
+    ratios = [at_cuts(m) for m in results.select(net=LOW, momentum=0.0).runs()]
+    together = np.concatenate(ratios) if ratios else np.zeros(0)
+    if not together.size:
+        return None
+    good = int(np.sum(together < 1))
+    listed = "; ".join(", ".join(f"{r:.2f}" for r in one) for one in ratios)
+    return always(
+        good, together.size, f"lower after {good} of {together.size} cuts; after over before, by seed: {listed}"
+    )
+
+
+def levels(results):
+    """Rank 10 at about 1e-6, full rank at about 1e-5: half a decade to both sides, late."""
+    epoch, words, texts = instants(results)["late"], {}, []
+    for net, level in ((LOW, -6), (FULL, -5)):
+        found = losses(results, net, epoch)
+        if results.values("width") != [1024] or not len(found):
+            return None
+        words[net] = lies_within(level - 0.5, level + 0.5, *mean_of(found))
+        texts.append(f"{net} {_shown(found)}")
+    return decided_by(words, f"epoch {epoch}: {', '.join(texts)}")
+
+
+def comparable(results):
+    """With 99 % fewer parameters the loss is at most twice that of full rank, late."""
+    epoch = instants(results)["late"]
+    a, b = losses(results, LOW, epoch), losses(results, FULL, epoch)
+    if len(a) != len(b) or not len(a):
+        return None
+    low, high = mean_of(b - a + np.log10(2))
+    return decided_by({"late": above(low, high)}, f"epoch {epoch}: {_shown(a)} and {_shown(b)}")
+
+
+def sooner(results):
+    """Rank 10 comes below a loss of 1e-3 after fewer epochs; a run that never does counts with its whole length."""
+    found = {net: [_first_below(m) for m in results.select(net=net, momentum=0.0).runs()] for net in (LOW, FULL)}
+    if not all(found.values()) or len(found[LOW]) != len(found[FULL]):
+        return None
+    low, full = (np.array(found[net]) for net in (LOW, FULL))
+    bound = np.minimum(full, int(results.values("epochs")[0]))
+    told = np.all(np.isfinite(full) | (low < bound))  # else neither of the two was seen to be first
+    gap = mean_of(np.log10(bound) - np.log10(low)) if told else (0.0, np.nan)
+    text = "; ".join(f"{net}: epoch {', '.join(f'{e:g}' for e in epochs)}" for net, epochs in found.items())
+    return decided_by({"below 1e-3": above(*gap)}, f"a loss below 1e-3 is reached by {text}")
+
+
+def _first_below(run, level=1e-3):
+    below = np.flatnonzero(run.loss.values < level)
+    return float(below[0] + 1) if below.size and run.finite else np.inf
+
+
+def fewer(results):
+    """By counting at the paper's sizes; no run is needed."""
+    (low, few), (full, many), (true, _) = (count(net_of(net, 1024), 1, 1) for net in (LOW, FULL, TRUE))
+    share = 100 * (1 - few / many)
+    text = (
+        f"trained {few:,} of {many:,}: {share:.2f} % fewer; "
+        f"in total {low:,} of {full:,}: {100 * (1 - low / full):.2f} %; "
+        f"in total against a true MLP of {true:,}: {100 * (1 - low / true):.1f} %"
+    )
+    return CheckResult(bool(98.5 <= share < 99.5), text, exact=True)
+
+
+def tables(results):
+    rows = []
+    for net in results.values("net"):
+        for momentum in results.select(net=net).values("momentum"):
+            runs = list(results.select(net=net, momentum=momentum).runs())
+            for word, epoch in (instants(results) | {"end": len(runs[0].loss)}).items():
+                logs = losses(results, net, epoch, momentum)
+                if len(logs):
+                    spread = float(10 ** logs.std(ddof=1)) if len(logs) > 1 else None
+                    rows.append((net, float(momentum), word, epoch, len(logs), float(10 ** logs.mean()), spread))
+    columns = ("net", "momentum", "when", "epoch", "seeds", "loss (geometric mean)", "scatter over seeds (factor)")
+    return (Table("losses", "Mean squared error on cos(2πx) over training", columns, rows),)
+
+
+def draw(results):
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.7), sharey=True)
+    for net, colour in ((LOW, BLUE), (FULL, ORANGE), (TRUE, BLACK)):
+        for i, m in enumerate(results.select(net=net, momentum=0.0).runs()):
+            left.loglog(np.arange(1, len(m.loss) + 1), m.loss, color=colour, lw=0.8, label=net if i == 0 else None)
+            for k, cut in enumerate(m.cuts if net == LOW and i == 0 else ()):
+                left.axvline(cut, color=RED, lw=0.6, ls="--", label="rate cut, rank 10, first seed" if k == 0 else None)
+    for word, epoch in instants(results).items():
+        left.text(epoch, 0.99, word, fontsize=7, rotation=90, ha="right", va="top", color="0.4",
+                  transform=left.get_xaxis_transform(), bbox=dict(fc="white", ec="none", pad=0.5))  # fmt: skip
+        left.axvline(epoch, color="0.85", lw=0.6, zorder=0)
+    for momentum in results.select(net=LOW).values("momentum"):
+        for i, m in enumerate(results.select(net=LOW, momentum=momentum).runs()):
+            right.loglog(np.arange(1, len(m.loss) + 1), m.loss, color=COLOURS.get(momentum, BLACK), lw=0.8,
+                         label=f"momentum {momentum:g}" if i == 0 else None)  # fmt: skip
+    seeds = len(results.values("seed"))
+    left.set(xlabel="epoch", ylabel="mean squared error", title=f"A  no momentum, {seeds} seeds")
+    right.set(xlabel="epoch", title=f"B  rank 10 by momentum, {seeds} seeds")
+    left.legend(fontsize=7, loc="lower left")
+    right.legend(fontsize=7, loc="lower left")
+    return figure
+
+
+experiment = Experiment(
+    title="Loss of rank 10, full rank and an MLP on cos(2πx), and of rank 10 with momentum",
+    source="Fig. 2",
+    setting=setting,
+    full=dict(net=LENGTH, momentum=COLOURS, seed=range(3), width=(1024,), samples=(5000,), epochs=(250,)),
+    quick=dict(net=(LOW, FULL), momentum=(0.0, 0.6), seed=range(3), width=(128,), samples=(1000,), epochs=(100,)),
+    where=f"net == '{LOW}' or momentum == 0",
+    observe=(TestError(),),
+    draw=draw,
+    tables=tables,
+    claims=(
+        Claim("Low rank trains 99 % fewer parameters than full rank.", "M8, M9 · Sec. 1", fewer),
+        Claim("Rank 10 has the lower loss early.", "M6 · ours", ahead("early")),
+        Claim("Rank 10 has the lower loss in the middle.", "M6 · ours", ahead("in the middle")),
+        Claim("Rank 10 has the lower loss late.", "M6 · Sec. 1", ahead("late")),
+        Claim("Rank 10 converges faster: its loss is below 1e-3 after fewer epochs.", "M6 · abstract", sooner),
+        Claim("Rank 10 has a lower loss than a true MLP early.", "M6 · ours", ahead("early", TRUE)),
+        Claim("Rank 10 has a lower loss than a true MLP in the middle.", "M6 · ours", ahead("in the middle", TRUE)),
+        Claim("Low rank reaches a loss of about 1e-6, full rank about 1e-5.", "M7 · Sec. 1", levels),
+        Claim("At the same learning rate of the ladder rank 10 has the lower loss.", "M7 · ours", lower_by_rung),
+        Claim("With 99 % fewer parameters the loss is comparable or better: at most twice that of full rank.",
+              "M9 · Sec. 1", comparable),
+        Claim("Descent without momentum performs best.", "M41 · Fig. 2", vanilla_best),
+        Claim("The loss drops at every cut of the learning rate.", "M42 · Fig. 2", falls_at_cuts),
+    ),
+)  # fmt: skip
