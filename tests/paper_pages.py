@@ -61,7 +61,7 @@ class Page:
 
     def sentences(self) -> dict[str, Sentence]:
         lines = between(self.file.read_text(), "list").splitlines()
-        rows = [line.split("|") for line in lines if line.startswith(f"| {self.letter}")]
+        rows = [re.split(r"(?<!\\)\|", line) for line in lines if line.startswith(f"| {self.letter}")]
         found = lambda cell: re.findall(rf"`{self.paper}\.(\w+)`", cell)  # noqa: E731
         return {row[1].strip(): Sentence(row[2].strip(), found(row[4]), row[4]) for row in rows}
 
@@ -122,4 +122,4 @@ class Page:
         return "\n\n".join(parts)
 
 
-PAGES = (Page("valleys", "V"), Page("simplicity", "S"), Page("escape", "E"))
+PAGES = (Page("valleys", "V"), Page("simplicity", "S"), Page("escape", "E"), Page("meanfield", "M"))

@@ -205,7 +205,9 @@ each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.paper)
 @each_page
 def test_every_sentence_of_a_paper_is_checked_or_says_why_not(page):
     listed = page.sentences()
-    assert list(listed) == [f"{page.letter}{k + 1}" for k in range(len(listed))]
+    numbers = [int(number[1:]) for number in listed]
+    assert numbers == sorted(set(numbers))
+    assert numbers[0] == 1
     for number, sentence in listed.items():
         assert sentence.names or "not tested, because" in sentence.check, number
         for name in sentence.names if sentence.tested else []:
