@@ -18,6 +18,7 @@ from saddlescope.theory.meanfield.kernel import unit_rows
 STAGES = 6
 MOST_ATOMS = 4_000_000
 SHRINK, GROW, SAFETY = 0.2, 5.0, 0.9
+LOOSE = 0.01  # the largest error of a step on the floor
 
 
 class Stage(NamedTuple):
@@ -62,18 +63,19 @@ class MemorySolver:
     - `problem`: data, first layer, blocks, loss and schedules.
     - `kind`, `alpha`: the activation of all blocks above the first, as in `pairs`.
     - `rtol`: the allowed error of one step, relative to the largest channel or target.
-    - `floor`: the shortest step; on a kink no shorter step helps.
+    - `floor`: the shortest step where the flow slides along a kink: no shorter step helps there.
     """
 
     def __init__(self, problem: Problem, kind: int, alpha: float, rtol: float, floor: float):
         self.problem, self.kind, self.alpha = problem, kind, alpha
-        self.rtol, self.floor = rtol, floor
+        self.rtol, self.floor = rtol, floor * (1 + 1e-9)  # a gap between saved times may be a floor, but for rounding
         self.atoms = [Atoms(len(b.deviations), b.outputs) for b in problem.blocks]
         for atoms, block in zip(self.atoms, problem.blocks, strict=True):
             atoms.add(*unit_rows(block.places * block.deviations), -block.heights)
         self.gamma = np.zeros_like(problem.first)
         self.time, self.steps, self.rejected, self.on_floor = 0.0, 0, 0, 0.0
         self._stage = self.stage(self.gamma)
+        self._on_kink, self._longer = False, None  # the latter: length and error of the last try on the floor
 
     # ---- One instant ----
 
@@ -111,17 +113,32 @@ class MemorySolver:
         while self.time < end:
             last = self.time + h >= end * (1 - 1e-15)
             taken = end - self.time if last else h
-            error, rates, gamma, stage = self._try(taken)
+            error, *step = self._try(taken)
             factor = np.clip(SAFETY * max(error, 1e-10) ** -0.2, SHRINK, GROW)
-            if error <= 1 or taken <= self.floor:
-                self._accept(taken, rates, gamma, stage, end if last else self.time + taken)
-                self.on_floor += taken if error > 1 else 0.0
+            if error <= 1 or self._held(taken, error):
+                self._accept(taken, *step, end if last else self.time + taken)
+                if error > 1:
+                    self.on_floor += taken
+                else:
+                    self._on_kink, self._longer = False, None
                 h = max(taken * factor, self.floor) if not last or factor < 1 else max(h, taken * factor)
             else:
                 self.rejected += 1
-                h = max(taken * factor, self.floor)
+                h = max(taken * factor, self.floor) if taken > self.floor else taken / 4
+                if h < 1e-12 * end:
+                    raise InvalidInput(f"The flow cannot be followed beyond time {self.time:g}: ask a shorter time.")
         return h
 
+    def _held(self, h, error):
+        """Whether a kink holds the flow, so that a shorter step does not help: its error does not fall as h²."""
+        if h > self.floor or error * self.rtol > LOOSE:
+            return False
+        if not self._on_kink:
+            longer, self._longer = self._longer, (h, error)
+            self._on_kink = longer is not None and error > longer[1] * (h / longer[0]) ** 2
+        return self._on_kink
+
+    @np.errstate(over="ignore", invalid="ignore")  # a step that is far too long has an infinite error
     def _try(self, h):
         rates, stage = [self.rates(self.time, self._stage)], self._stage
         for atoms in self.atoms:
@@ -149,7 +166,8 @@ class MemorySolver:
             atoms.weigh([w * r[i + 1] for w, r in zip(weights, rates, strict=True)])
             errors.append(sum_of_atoms(self.kind, self.alpha, *atoms.step, *at)[0])
         sizes = [max(np.abs(c).max(), np.abs(self.problem.targets).max()) for c in stage.channels]
-        return max(np.abs(e).max() / (self.rtol * s) for e, s in zip(errors, sizes, strict=True))
+        error = max(np.abs(e).max() / (self.rtol * s) for e, s in zip(errors, sizes, strict=True))
+        return error if np.isfinite(error) else np.inf
 
     def _accept(self, h, rates, gamma, stage, time):
         for i, atoms in enumerate(self.atoms):
