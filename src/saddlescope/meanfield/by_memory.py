@@ -53,7 +53,7 @@ def has_closed_form(limit: Limit) -> bool:
     return limit.depth == 0 or (gaussian and closed_form(limit.activation) is not None)
 
 
-def _march(limit, code, times, rtol, floor):
+def _march(limit: Limit, code: tuple[int, float], times, rtol, floor):
     solver = MemorySolver(limit.problem, *code, rtol, floor)
     saves, h = [solver.saved()], min(0.01, times[1])
     for time in times[1:]:

@@ -6,45 +6,11 @@ Gaussian densities, exact in the noise; neurons are spread evenly over the law o
 
 import numpy as np
 import xarray as xr
-from scipy.special import ndtri
-from scipy.stats import qmc
 
 from saddlescope.errors import require
 
 PLACES, BINS, MARGIN = 201, 60, 4.0
 CHUNK = 512  # neurons whose densities are held at once
-
-
-class EvenlySpread:
-    """A generator for `draw` of any law, whose numbers are a Sobol sequence: evenly spread, never random.
-
-    **Arguments:**
-
-    - `seed`: of the scrambling.
-    """
-
-    def __init__(self, seed: int = 0):
-        self._seed = seed
-
-    def uniform(self, low=0.0, high=1.0, size=(1, 1)):
-        """Numbers in [low, high), point × coordinate."""
-        count, coordinates = size
-        exponent = int(np.ceil(np.log2(count)))
-        found = qmc.Sobol(coordinates, seed=self._seed).random_base2(exponent)[:count]
-        return low + (high - low) * found
-
-    def standard_normal(self, size):
-        """Gaussian numbers, point × coordinate."""
-        return ndtri(np.clip(self.uniform(size=size), 1e-12, 1 - 1e-12))
-
-    def choice(self, values, size):
-        """Values with equal chance, point × coordinate."""
-        return np.asarray(values)[(self.uniform(size=size) * len(values)).astype(int)]
-
-    def laplace(self, location, scale, size):
-        """Two-sided exponential numbers, point × coordinate."""
-        u = np.clip(self.uniform(size=size), 1e-12, 1 - 1e-12) - 0.5
-        return location - scale * np.sign(u) * np.log1p(-2 * np.abs(u))
 
 
 def density_of(flow, block: int, channel: int, time: float | None, at: np.ndarray | None, count: int) -> xr.DataArray:

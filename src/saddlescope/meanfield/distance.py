@@ -106,7 +106,7 @@ def gaps_over_time(flow: Flow, net: FiniteNet, state: State) -> dict[str, np.nda
 def weights_of(net: FiniteNet, state: State) -> list[np.ndarray]:
     """w(t) − w(0) of every block, time × neuron × output."""
     own = net.features(net.limit.measure.x).T
-    return [-own @ state[0], *(w - start for w, start in zip(state[1], net.start[1:], strict=True))]
+    return [-own @ state[0], *(np.asarray(w) - start for w, start in zip(state[1], net.start[1:], strict=True))]
 
 
 def channels_of(net: FiniteNet, state: State) -> np.ndarray:

@@ -1,5 +1,6 @@
 """A finite net drawn from the laws of a limit: its flow, and its descent by steps."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -81,7 +82,7 @@ class FiniteNet:
     def flow(
         self,
         T: float,
-        times: np.ndarray | int = 101,
+        times: np.ndarray | Sequence[float] | int = 101,
         rtol: float = 1e-9,
         floor: float | None = None,
         implicit: bool = False,
@@ -148,7 +149,7 @@ class NetSolution(NamedTuple):
         kernel = features @ net.features(net.limit.measure.x).T / net.width
         return channels_of(self.system, self.solved, features @ net.start[0] / net.width, kernel)
 
-    def neurons(self, block, _) -> Neurons:
+    def neurons(self, block, count) -> Neurons:
         """The net's own neurons; see `Flow`."""
         return Neurons(self.net.frozen[block], self.net.start[block], 0.0)
 

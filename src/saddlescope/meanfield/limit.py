@@ -6,10 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
-from saddlescope.errors import number_of, require, require_kind
-from saddlescope.meanfield.density import EvenlySpread
+from saddlescope.errors import InvalidInput, number_of, require, require_kind
 from saddlescope.meanfield.flow import Neurons
 from saddlescope.meanfield.laws import FeatureLaw, GaussianFeatures, GaussianMixing, MixingLaw, StartLaw
+from saddlescope.meanfield.laws.spread import EvenlySpread
 from saddlescope.meanfield.measure import Measure, as_measure
 from saddlescope.meanfield.problem import Block, Problem
 from saddlescope.meanfield.residuals import Residual, Squared
@@ -84,16 +84,7 @@ class Limit:
     @cached_property
     def problem(self) -> Problem:
         """All arrays of the memory form; the mixing law must be Gaussian."""
-        blocks = [
-            Block(
-                self.mixing.deviations(self.rank),
-                s.means(o),
-                s.slopes(o, self.rank + 1),
-                s.places(self.rank),
-                s.heights(o),
-            )
-            for s, o in zip(self.starts[1:], self.widths[1:], strict=True)
-        ]
+        blocks = [self._block(s, o) for s, o in zip(self.starts[1:], self.widths[1:], strict=True)]
         x = self.measure.x
         return Problem(
             self.measure.weights,
@@ -104,6 +95,13 @@ class Limit:
             self.residual,
             self.schedules,
         )
+
+    def _block(self, start, outputs) -> Block:
+        r, deviations = self.rank, self.mixing.deviations(self.rank)
+        if deviations is None:
+            raise InvalidInput(f"The memory form needs GaussianMixing; got {type(self.mixing).__name__}.")
+        parts = start.means(outputs), start.slopes(outputs, r + 1), start.places(r), start.heights(outputs)
+        return Block(deviations, *parts)
 
     def neurons(self, block: int, count: int) -> Neurons:
         """Neurons of a block, evenly spread over its law."""

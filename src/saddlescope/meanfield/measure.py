@@ -61,8 +61,8 @@ def as_measure(task: Measure | Task, seed: int = 0) -> Measure:
         return task
     require(isinstance(task, Task), f"A limit needs a task or a Measure; got a {type(task).__name__}.")
     data = task.data(np.random.default_rng(seed))
-    require(
-        isinstance(data, Samples),
-        f"{type(task).__name__} is a population, given by its moments: the limit needs points. Use its samples.",
-    )
+    if not isinstance(data, Samples):
+        raise InvalidInput(
+            f"{type(task).__name__} is a population, given by its moments: the limit needs points. Use its samples."
+        )
     return Measure(np.asarray(data.x), np.asarray(data.y))

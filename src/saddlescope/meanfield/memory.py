@@ -11,7 +11,7 @@ import numpy as np
 from scipy.integrate import RK45
 
 from saddlescope.errors import InvalidInput
-from saddlescope.meanfield.atoms import Atoms, start_of, sum_of_atoms, unit_vectors
+from saddlescope.meanfield.atoms import Arrays, Atoms, start_of, sum_of_atoms, unit_vectors
 from saddlescope.meanfield.problem import Block, Problem
 from saddlescope.theory.meanfield.kernel import unit_rows
 
@@ -167,7 +167,7 @@ class MemorySolver:
         return Saved(self.time, self.gamma, tuple(a.count for a in self.atoms), self._stage)
 
 
-def outputs_of(kind, alpha, block: Block, atoms, unit, size):
+def outputs_of(kind, alpha, block: Block, atoms: Arrays, unit, size):
     """A block's outputs at inputs (v̂, |v|), and their derivative by v, point × output × channel."""
     value, slope = start_of(kind, alpha, block.mean, block.slope * block.deviations, unit, size)
     past, past_slope = sum_of_atoms(kind, alpha, *atoms, unit, size)

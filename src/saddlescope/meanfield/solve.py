@@ -1,5 +1,7 @@
 """Solve the limit by the method that fits: memory form, quadrature over the mixing law, or random particles."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from saddlescope.errors import InvalidInput, nearest, require
@@ -21,7 +23,7 @@ MEMORY_FLOOR = 10.0  # the memory form's cost grows with the square of its steps
 def flow_of_limit(
     limit: Limit,
     T: float,
-    times: np.ndarray | int = 101,
+    times: np.ndarray | Sequence[float] | int = 101,
     solver: str | None = None,
     rtol: float = 1e-9,
     floor: float | None = None,

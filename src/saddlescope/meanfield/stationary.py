@@ -43,11 +43,18 @@ def escape_time_of(limit: Limit, width: int) -> float:
         "With three blocks the escape time is known for smooth activations: use Tanh() or Erf().",
     )
     require(is_stationary(limit), "This start is not stationary in the limit: follow limit.flow(T) instead.")
-    rate, level, r = escape_rate(limit), escape_level(limit), limit.rank
-    shapes, time = (((r,), (r,)), two_block_time) if limit.depth == 1 else (((r,), (r, r), (r,)), three_block_time)
-    rng, sizes = np.random.default_rng(0), [s.std / np.sqrt(width) for s in limit.starts]
-    draws = [[a * rng.standard_normal(s) for a, s in zip(sizes, shapes, strict=True)] for _ in range(99)]
-    return float(np.median([time(*d, rate, level) for d in draws]))
+    rate, level, rng = escape_rate(limit), escape_level(limit), np.random.default_rng(0)
+    return float(np.median([_drawn_time(limit, width, rng, rate, level) for _ in range(99)]))
+
+
+def _drawn_time(limit, width, rng, rate, level):
+    """The time to leave from one draw of the averages at the start."""
+    r, sizes = limit.rank, [s.std / np.sqrt(width) for s in limit.starts]
+    shapes = ((r,), (r,)) if limit.depth == 1 else ((r,), (r, r), (r,))
+    first, *middle, last = (a * rng.standard_normal(s) for a, s in zip(sizes, shapes, strict=True))
+    if middle:
+        return three_block_time(first, middle[0], last, rate, level)
+    return two_block_time(first, last, rate, level)
 
 
 def escape_level(limit: Limit) -> float:
