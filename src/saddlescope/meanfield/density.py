@@ -8,6 +8,8 @@ import numpy as np
 import xarray as xr
 
 from saddlescope.errors import require
+from saddlescope.meanfield.measure import as_rows
+from saddlescope.meanfield.numbers import is_number, whole_number
 
 PLACES, BINS, MARGIN = 201, 60, 4.0
 CHUNK = 512  # neurons whose densities are held at once
@@ -15,14 +17,20 @@ CHUNK = 512  # neurons whose densities are held at once
 
 def density_of(flow, block: int, channel: int, time: float | None, at: np.ndarray | None, count: int) -> xr.DataArray:
     """The density of a channel's weights; arguments as in `Flow.density`."""
+    count = whole_number(count, "count")
     frozen, start, std = flow.solution.neurons(block, count)
     require(channel in range(start.shape[1]), f"Block {block} has channels 0 to {start.shape[1] - 1}; got {channel!r}.")
     times = flow.data.time.values
+    inside = time is None or (is_number(time) and 0 <= time <= times[-1])
+    require(inside, f"`time` must lie between 0 and {times[-1]:g}; got {time!r}.")
     at_time = len(times) - 1 if time is None else int(np.abs(times - time).argmin())
     centres = start[:, channel] + flow.weights_at(block, frozen)[at_time, :, channel]
+    spread = std > 0 or np.ptp(centres) > 0
+    require(spread, f"All weights of this channel are {centres[0]:g}: they have no density.")
     if at is None:
         at = np.linspace(centres.min() - MARGIN * std, centres.max() + MARGIN * std, PLACES)
-    values = _mixture(centres, std, np.asarray(at, float)) if std > 0 else _histogram(centres, np.asarray(at, float))
+    at = as_rows(at, "places of a density")[:, 0]
+    values = _mixture(centres, std, at) if std > 0 else _histogram(centres, at)
     kind = "mixture of Gaussian densities" if std > 0 else "histogram"
     return xr.DataArray(
         values, {"w": at}, ("w",), "density", {"time": times[at_time], "neurons": len(centres), "kind": kind}

@@ -14,8 +14,7 @@ import numpy as np
 from scipy.integrate import RK45
 
 from saddlescope.meanfield.nodes import NodeSystem, State
-
-SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
+from saddlescope.meanfield.step_length import factor_of, is_taken
 
 
 def march_systems(systems: Sequence[tuple[NodeSystem, State]], times: np.ndarray, rtol: float, floor: float) -> State:
@@ -50,14 +49,13 @@ def _march(velocity, y, times, rtol, floor):
             last = t + h >= end * (1 - 1e-15)
             taken = end - t if last else h
             new, new_slope, error = _attempt(velocity, t, y, slope, taken, rtol)
-            factor = float(np.clip(SAFETY * max(error, 1e-10) ** -0.2, SHRINK, GROW))
-            if error <= 1 or taken <= floor:
+            factor = factor_of(error, taken, end)
+            if is_taken(error, taken, floor, rtol):
                 t, y, slope = end if last else t + taken, new, new_slope
                 # A step that a saved time cut short says little about the next one.
-                h = max(h, taken * factor) if last and factor > 1 else taken * factor
+                h = max(h, taken * factor) if last and factor > 1 else max(taken * factor, min(floor, taken))
             else:
-                h = taken * factor
-            h = max(h, floor)
+                h = max(taken * factor, floor if taken > floor else 0.0)
         saved.append(y)
     return saved
 

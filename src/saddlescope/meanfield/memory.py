@@ -13,11 +13,11 @@ from scipy.integrate import RK45
 from saddlescope.errors import InvalidInput
 from saddlescope.meanfield.atoms import Arrays, Atoms, start_of, sum_of_atoms, unit_vectors
 from saddlescope.meanfield.problem import Block, Problem
+from saddlescope.meanfield.step_length import factor_of, is_taken
 from saddlescope.theory.meanfield.kernel import unit_rows
 
 STAGES = 6
-MOST_ATOMS = 4_000_000
-SHRINK, GROW, SAFETY = 0.2, 5.0, 0.9
+MOST_KERNELS = 9e10  # about an hour
 
 
 class Stage(NamedTuple):
@@ -74,6 +74,8 @@ class MemorySolver:
         self.gamma = np.zeros_like(problem.first)
         self.time, self.steps, self.rejected, self.on_floor = 0.0, 0, 0, 0.0
         self._stage = self.stage(self.gamma)
+        per_step = 21 * len(problem.weights) ** 2 * max(len(problem.blocks), 1)
+        self.most_steps = int(np.sqrt(MOST_KERNELS / per_step))
 
     # ---- One instant ----
 
@@ -112,14 +114,15 @@ class MemorySolver:
             last = self.time + h >= end * (1 - 1e-15)
             taken = end - self.time if last else h
             error, rates, gamma, stage = self._try(taken)
-            factor = np.clip(SAFETY * max(error, 1e-10) ** -0.2, SHRINK, GROW)
-            if error <= 1 or taken <= self.floor:
+            factor, least = factor_of(error, taken, end), min(self.floor, taken)
+            if is_taken(error, taken, self.floor, self.rtol):
                 self._accept(taken, rates, gamma, stage, end if last else self.time + taken)
                 self.on_floor += taken if error > 1 else 0.0
-                h = max(taken * factor, self.floor) if not last or factor < 1 else max(h, taken * factor)
+                h = max(taken * factor, least) if not last or factor < 1 else max(h, taken * factor)
             else:
                 self.rejected += 1
-                h = max(taken * factor, self.floor)
+                # On the floor only wild steps are refused: they are shortened further.
+                h = max(taken * factor, self.floor if taken > self.floor else 0.0)
         return h
 
     def _try(self, h):
@@ -148,19 +151,20 @@ class MemorySolver:
             atoms.append(*at)
             atoms.weigh([w * r[i + 1] for w, r in zip(weights, rates, strict=True)])
             errors.append(sum_of_atoms(self.kind, self.alpha, *atoms.step, *at)[0])
-        sizes = [max(np.abs(c).max(), np.abs(self.problem.targets).max()) for c in stage.channels]
+        largest = np.abs(self.problem.targets).max()
+        sizes = [max(np.abs(c).max(), largest) or 1.0 for c in stage.channels]  # all may be 0
         return max(np.abs(e).max() / (self.rtol * s) for e, s in zip(errors, sizes, strict=True))
 
     def _accept(self, h, rates, gamma, stage, time):
         for i, atoms in enumerate(self.atoms):
             atoms.accept([w * r[i + 1] for w, r in zip(h * RK45.B, rates, strict=True)])
-        if any(a.count > MOST_ATOMS for a in self.atoms):
-            raise InvalidInput(
-                f"The memory form has reached {MOST_ATOMS:,} atoms at time {time:g}: it keeps the whole past. "
-                "Use fewer points, a shorter time, or solver='quadrature'."
-            )
         self.gamma, self._stage, self.time = gamma, stage, time
         self.steps += 1
+        if self.steps > self.most_steps:
+            raise InvalidInput(
+                f"The memory form has taken {self.steps:,} steps to time {time:g}: it keeps the whole past. Use fewer "
+                "points, a shorter time, smaller targets, or solver='quadrature'."
+            )
 
     def saved(self) -> Saved:
         """The present."""

@@ -107,6 +107,6 @@ def _check_implicit(system, state):
 
 def _said_of_end(reached, end, steps, implicit):
     """Why a solver stopped, and what to do."""
-    remedy = "a shorter time" if implicit else "a shorter time, implicit=True for smooth activations, or a larger floor"
+    remedy = "a shorter time" if implicit else "a shorter time, or implicit=True with a smooth activation"
     where = f"The solver stopped at time {reached:.3g} of {end:g} after {steps:,} steps"
     return f"{where}: the flow is stiff. Ask for {remedy}."

@@ -1,14 +1,15 @@
 """What a flow is asked for: times, tolerance, the shortest step, schedules. Each is right, or refused in a sentence."""
 
 from collections.abc import Sequence
-from numbers import Real
 
 import numpy as np
 
 from saddlescope.errors import InvalidInput, require
 from saddlescope.meanfield.limit import Limit
+from saddlescope.meanfield.numbers import is_number
 
-FLOOR = 1e-4  # of the time, where a kink may hold the flow
+MOST_TIMES = 100_000
+FLOOR, HIGHEST_FLOOR = 1e-4, 0.01  # of the time, where a kink may hold the flow; and at most
 
 
 def checked_request(
@@ -18,7 +19,7 @@ def checked_request(
     times = checked_times(T, times)
     check_schedules(limit.schedules, times)
     require(is_number(rtol) and 0 < rtol <= 0.1, f"`rtol` must lie between 0 and 0.1; got {rtol!r}.")
-    floor = FLOOR * T * limit.kinked if floor is None else floor
+    floor = least_step(T) * limit.kinked if floor is None else floor
     require(is_number(floor) and 0 <= floor <= T, f"`floor` must lie between 0 and T = {T:g}; got {floor!r}.")
     require(
         floor > 0 or not limit.kinked,
@@ -28,16 +29,17 @@ def checked_request(
     return times, floor
 
 
-def is_number(value) -> bool:
-    """Whether it is one finite number."""
-    return isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
+def least_step(T: float) -> float:
+    """The shortest step with a kink, where none was asked for."""
+    return min(FLOOR * T, HIGHEST_FLOOR)
 
 
 def checked_times(T: float, times) -> np.ndarray:
     """Saved times from 0 to T, or a sentence."""
     require(is_number(T) and T > 0, f"T must be a positive time; got {T!r}.")
     if is_number(times):
-        require(times == int(times) and times >= 2, f"`times` must be 2 or more, or the times themselves; got {times}.")
+        few = times == int(times) and 2 <= times <= MOST_TIMES
+        require(few, f"`times` must be 2 to {MOST_TIMES:,}, or the times themselves; got {times}.")
         return np.linspace(0, T, int(times))
     try:
         times = np.asarray(times, float)

@@ -99,6 +99,9 @@ class SphereFeatures(FeatureLaw):
 
     bias: bool = eqx.field(default=True, static=True)
 
+    def __check_init__(self):
+        require(isinstance(self.bias, bool), f"`bias` must be True or False; got {self.bias!r}.")
+
     @property
     def has_bias(self):
         return self.bias
