@@ -60,7 +60,7 @@ def compared(rank):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--write", action="store_true", help=f"Keep the numbers in {RESULT.name}.")
     write = parser.parse_args().write
     start_jax_with_one_thread()

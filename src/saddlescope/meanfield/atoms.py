@@ -82,6 +82,9 @@ def start_of(kind, alpha, mean, slope, unit, size):
     return value, by_v
 
 
+Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]  # û, |u| and γ
+
+
 class Atoms:
     """The past of one block, and behind it the atoms of the step that is being tried.
 
@@ -135,16 +138,17 @@ class Atoms:
             start = end
         self.end = self.count
 
-    def before(self, count):
+    def before(self, count) -> Arrays:
         """û, |u| and γ of the first atoms."""
         return self._unit[:count], self._size[:count], self._gamma[:count]
 
     @property
-    def all(self):
+    def all(self) -> Arrays:
         """û, |u| and γ of the past and of the step."""
         return self.before(self.end)
 
     @property
-    def step(self):
+    def step(self) -> Arrays:
         """û, |u| and γ of the step."""
-        return tuple(a[self.count : self.end] for a in (self._unit, self._size, self._gamma))
+        tried = slice(self.count, self.end)
+        return self._unit[tried], self._size[tried], self._gamma[tried]

@@ -15,6 +15,7 @@ from saddlescope.theory.meanfield.kernel import closed_form
 
 NEURONS = 1024  # whose weights are found at a time
 COARSER, HIGHER = 100.0, 4.0  # the second run that estimates the error: its tolerance and floor are so much larger
+COMPARED = 9  # saved times of that run
 
 
 def flow_by_memory(limit: Limit, times: np.ndarray, rtol: float, floor: float) -> Flow:
@@ -33,7 +34,7 @@ def flow_by_memory(limit: Limit, times: np.ndarray, rtol: float, floor: float) -
     code = closed_form(limit.activation) or (0, 0.0)
     solver, saves = _march(limit, code, times, rtol, floor)
     # Saved times cut steps short, so that the rough run saves few: its steps are as long as its tolerance allows.
-    few = sorted({0, len(times) // 2, len(times) - 1})
+    few = np.unique(np.linspace(0, len(times) - 1, COMPARED).round().astype(int))
     _, rough = _march(limit, code, times[few], COARSER * rtol, HIGHER * floor)
     gaps = [np.abs(saves[i].stage.channels[-1] - b.stage.channels[-1]).max() for i, b in zip(few, rough, strict=True)]
     attributes = {
@@ -53,11 +54,11 @@ def has_closed_form(limit: Limit) -> bool:
     return limit.depth == 0 or (gaussian and closed_form(limit.activation) is not None)
 
 
-def _march(limit, code, times, rtol, floor):
+def _march(limit: Limit, code: tuple[int, float], times, rtol, floor):
     solver = MemorySolver(limit.problem, *code, rtol, floor)
-    saves, h = [solver.saved()], min(0.01, times[1])
+    saves = [solver.saved()]
     for time in times[1:]:
-        h = solver.advance(time, h)
+        solver.advance(time)
         saves.append(solver.saved())
     return solver, saves
 
@@ -91,13 +92,12 @@ class MemorySolution(NamedTuple):
             features = np.asarray(limit.activation(frozen @ with_one(limit.measure.x).T))
             return np.stack([-features @ s.gamma for s in self.saves])
         deviations = limit.problem.blocks[block - 1].deviations
-        scaled = frozen / np.where(deviations > 0, deviations, np.inf)
         ends = [0, *(s.counts[block - 1] for s in self.saves)]
         ends[0] = ends[1]  # atoms of the start law are part of w(0)
         unit, size, gamma = self.solver.atoms[block - 1].before(ends[-1])
-        inputs, parts = unit * size[:, None], []
-        for some in np.array_split(scaled, -(-len(scaled) // NEURONS)):
-            features = np.asarray(limit.activation(some @ inputs.T))
+        inputs, parts = unit[:, :-1] * size[:, None] / deviations[:-1], []
+        for some in np.array_split(frozen, -(-len(frozen) // NEURONS)):
+            features = np.asarray(limit.activation(some @ with_one(inputs).T))
             pieces = [features[:, a:b] @ gamma[a:b] for a, b in pairwise(ends)]
             parts.append(-np.cumsum(pieces, axis=0))
         return np.concatenate(parts, axis=1)

@@ -7,15 +7,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from saddlescope.errors import require
 from saddlescope.meanfield.flow import Flow, Neurons, labelled
 from saddlescope.meanfield.laws.features import with_one
 from saddlescope.meanfield.limit import Limit
 from saddlescope.meanfield.marching import march_systems
 from saddlescope.meanfield.node_solver import NodeFlow, solve_nodes
 from saddlescope.meanfield.nodes import Nodes, NodeSystem, State
+from saddlescope.meanfield.numbers import whole_number
 
 COARSER, HIGHER = 100.0, 4.0  # tolerance and floor of the second run that estimates the error
+MOST_NODES = 180  # per coordinate: beyond it weights of Gauss rules overflow
 PARTS = 16  # independent parts of the particles, whose spread is their error
 
 
@@ -27,6 +28,7 @@ def flow_by_quadrature(limit: Limit, times, rtol, floor, nodes: int = 24, implic
     - `limit`, `times`, `rtol`, `floor`, `implicit`: as in `flow_of_limit`.
     - `nodes`: nodes per coordinate of the mixing law.
     """
+    nodes = whole_number(nodes, "nodes", 3, MOST_NODES)
     rules, fewer = (
         [limit.mixing.nodes(limit.rank, count, limit.kinked) for _ in range(limit.depth)]
         for count in (nodes, max(2 * nodes // 3, 2))
@@ -49,7 +51,7 @@ def flow_by_particles(
     - `count`: particles per block.
     - `seed`: of the draw.
     """
-    require(count >= 2 * PARTS, f"`count` must be {2 * PARTS} particles or more; got {count}.")
+    count, seed = whole_number(count, "count", 2 * PARTS), whole_number(seed, "seed", 0, 2**63)
     rng, steps = np.random.default_rng(seed), (rtol, floor, implicit)
     drawn = [limit.mixing.draw(rng, PARTS * (count // (2 * PARTS)), limit.rank) for _ in range(limit.depth)]
     flow = _flow(limit, [_mirrored(d) for d in drawn], times, steps, "particles")

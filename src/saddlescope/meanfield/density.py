@@ -6,57 +6,31 @@ Gaussian densities, exact in the noise; neurons are spread evenly over the law o
 
 import numpy as np
 import xarray as xr
-from scipy.special import ndtri
-from scipy.stats import qmc
 
 from saddlescope.errors import require
+from saddlescope.meanfield.measure import as_rows
+from saddlescope.meanfield.numbers import is_number, whole_number
 
 PLACES, BINS, MARGIN = 201, 60, 4.0
 CHUNK = 512  # neurons whose densities are held at once
 
 
-class EvenlySpread:
-    """A generator for `draw` of any law, whose numbers are a Sobol sequence: evenly spread, never random.
-
-    **Arguments:**
-
-    - `seed`: of the scrambling.
-    """
-
-    def __init__(self, seed: int = 0):
-        self._seed = seed
-
-    def uniform(self, low=0.0, high=1.0, size=(1, 1)):
-        """Numbers in [low, high), point × coordinate."""
-        count, coordinates = size
-        exponent = int(np.ceil(np.log2(count)))
-        found = qmc.Sobol(coordinates, seed=self._seed).random_base2(exponent)[:count]
-        return low + (high - low) * found
-
-    def standard_normal(self, size):
-        """Gaussian numbers, point × coordinate."""
-        return ndtri(np.clip(self.uniform(size=size), 1e-12, 1 - 1e-12))
-
-    def choice(self, values, size):
-        """Values with equal chance, point × coordinate."""
-        return np.asarray(values)[(self.uniform(size=size) * len(values)).astype(int)]
-
-    def laplace(self, location, scale, size):
-        """Two-sided exponential numbers, point × coordinate."""
-        u = np.clip(self.uniform(size=size), 1e-12, 1 - 1e-12) - 0.5
-        return location - scale * np.sign(u) * np.log1p(-2 * np.abs(u))
-
-
 def density_of(flow, block: int, channel: int, time: float | None, at: np.ndarray | None, count: int) -> xr.DataArray:
     """The density of a channel's weights; arguments as in `Flow.density`."""
+    count = whole_number(count, "count")
     frozen, start, std = flow.solution.neurons(block, count)
     require(channel in range(start.shape[1]), f"Block {block} has channels 0 to {start.shape[1] - 1}; got {channel!r}.")
     times = flow.data.time.values
+    inside = time is None or (is_number(time) and 0 <= time <= times[-1])
+    require(inside, f"`time` must lie between 0 and {times[-1]:g}; got {time!r}.")
     at_time = len(times) - 1 if time is None else int(np.abs(times - time).argmin())
     centres = start[:, channel] + flow.weights_at(block, frozen)[at_time, :, channel]
+    spread = std > 0 or np.ptp(centres) > 0
+    require(spread, f"All weights of this channel are {centres[0]:g}: they have no density.")
     if at is None:
         at = np.linspace(centres.min() - MARGIN * std, centres.max() + MARGIN * std, PLACES)
-    values = _mixture(centres, std, np.asarray(at, float)) if std > 0 else _histogram(centres, np.asarray(at, float))
+    at = as_rows(at, "places of a density")[:, 0]
+    values = _mixture(centres, std, at) if std > 0 else _histogram(centres, at)
     kind = "mixture of Gaussian densities" if std > 0 else "histogram"
     return xr.DataArray(
         values, {"w": at}, ("w",), "density", {"time": times[at_time], "neurons": len(centres), "kind": kind}

@@ -1,6 +1,6 @@
 """How far finite nets are from the limit: every net beside the limit at its own neurons."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import xarray as xr
@@ -12,7 +12,8 @@ from saddlescope.meanfield.limit import Limit
 from saddlescope.meanfield.marching import march_systems
 from saddlescope.meanfield.node_solver import solve_nodes
 from saddlescope.meanfield.nodes import State
-from saddlescope.meanfield.request import FLOOR
+from saddlescope.meanfield.numbers import whole_number
+from saddlescope.meanfield.request import least_step
 from saddlescope.numerics import reproducible
 
 NAMES = ("sup", "rms", "output")
@@ -37,7 +38,7 @@ def distances_to_limit(limit: Limit, widths: Sequence[int], seeds: Sequence[int]
     - `T`: the end of the flow.
     - `options`: of `flow_of_limit`; `times` are those of the maximum.
     """
-    require(len(widths) > 0 and len(seeds) > 0, "The distance needs one width and one seed, or more.")
+    widths, seeds = _listed(widths, "widths"), _listed(seeds, "seeds")
     require(
         not limit.note,
         "The start is a stationary point of the limit, so that the distance measures noise alone: give the start law "
@@ -49,9 +50,17 @@ def distances_to_limit(limit: Limit, widths: Sequence[int], seeds: Sequence[int]
     slopes = {f"slope_{name}": slope_in_width(widths, values) for name, (_, values) in arrays.items()}
     return xr.Dataset(
         arrays,
-        {"width": list(widths), "seed": list(seeds)},
+        {"width": widths, "seed": seeds},
         {"solver": flow.solver, "error": flow.error, "T": T} | slopes,
     )
+
+
+def _listed(given, name) -> list[int]:
+    several = isinstance(given, Iterable) and not isinstance(given, str)
+    require(several, f"`{name}` must be several whole numbers, such as [64, 256]; got {given!r}.")
+    found = [whole_number(one, name[:-1], int(name == "widths")) for one in given]
+    require(len(found) > 0, "The distance needs one width and one seed, or more.")
+    return found
 
 
 def slope_in_width(widths: Sequence[int], distances: np.ndarray) -> float:
@@ -78,7 +87,7 @@ def follow_nets(nets: Sequence[FiniteNet], times: np.ndarray) -> list[State]:
     """
     limit = nets[0].limit
     if limit.kinked:
-        floor = FLOOR * times[-1]
+        floor = least_step(times[-1])
         return [solve_nodes(*net.system(), times, RTOL, floor).states for net in nets]
     gammas, weights = march_systems([net.system() for net in nets], times, RTOL, 0.0)
     return [(gammas[i], tuple(w[i] for w in weights)) for i in range(len(nets))]
@@ -106,7 +115,7 @@ def gaps_over_time(flow: Flow, net: FiniteNet, state: State) -> dict[str, np.nda
 def weights_of(net: FiniteNet, state: State) -> list[np.ndarray]:
     """w(t) − w(0) of every block, time × neuron × output."""
     own = net.features(net.limit.measure.x).T
-    return [-own @ state[0], *(w - start for w, start in zip(state[1], net.start[1:], strict=True))]
+    return [-own @ state[0], *(np.asarray(w) - start for w, start in zip(state[1], net.start[1:], strict=True))]
 
 
 def channels_of(net: FiniteNet, state: State) -> np.ndarray:

@@ -1,5 +1,6 @@
 """A finite net drawn from the laws of a limit: its flow, and its descent by steps."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,9 +16,11 @@ from saddlescope.meanfield.laws.features import with_one
 from saddlescope.meanfield.limit import Limit
 from saddlescope.meanfield.node_solver import NodeFlow, solve_nodes
 from saddlescope.meanfield.nodes import Nodes, NodeSystem, State
+from saddlescope.meanfield.numbers import is_number, whole_number
 from saddlescope.meanfield.request import checked_request
 from saddlescope.numerics import reproducible
-from saddlescope.serialization.part import as_int
+
+MOST_SEED = 2**63
 
 
 @dataclass(frozen=True)
@@ -39,10 +42,7 @@ class FiniteNet:
     @reproducible()
     def draw(limit: Limit, width: int, seed: int) -> "FiniteNet":
         """Draw every block with this width. A wider net of the same seed shares no neurons with it."""
-        width = as_int(width)
-        require(type(width) is int and width > 0, f"`width` must be a positive whole number; got {width!r}.")
-        seed = as_int(seed)
-        require(type(seed) is int and seed >= 0, f"`seed` must be a whole number, 0 or more; got {seed!r}.")
+        width, seed = whole_number(width, "width"), whole_number(seed, "seed", 0, MOST_SEED)
         rng = np.random.default_rng((seed, width))
         frozen = [limit.features.draw(rng, width, limit.measure.inputs)]
         frozen += [limit.mixing.draw(rng, width, limit.rank) for _ in range(limit.depth)]
@@ -81,7 +81,7 @@ class FiniteNet:
     def flow(
         self,
         T: float,
-        times: np.ndarray | int = 101,
+        times: np.ndarray | Sequence[float] | int = 101,
         rtol: float = 1e-9,
         floor: float | None = None,
         implicit: bool = False,
@@ -102,14 +102,19 @@ class FiniteNet:
 
         Returns Γ and the weights of the blocks above the first.
         """
-        require(0 < step <= T, f"`step` must lie between 0 and T = {T:g}; got {step:g}.")
+        require(is_number(T) and T > 0, f"T must be a positive time; got {T!r}.")
+        require(is_number(step) and 0 < step <= T, f"`step` must lie between 0 and T = {T:g}; got {step!r}.")
         system, start = self.system()
         steps, points = round(T / step), jnp.zeros(0, int)
         if seed is not None:
-            drawn = np.random.default_rng(seed).choice(len(system.targets), steps, p=self.limit.measure.weights)
+            rng = np.random.default_rng(whole_number(seed, "seed", 0, MOST_SEED))
+            drawn = rng.choice(len(system.targets), steps, p=self.limit.measure.weights)
             longer = 1 << (steps - 1).bit_length()  # one compilation for all lengths up to a power of two
             points = jnp.asarray(np.pad(drawn, (0, longer - steps)))
-        return jax.tree.map(np.asarray, _descend(system, start, jnp.asarray(step), points, jnp.asarray(steps)))
+        found = jax.tree.map(np.asarray, _descend(system, start, jnp.asarray(step), points, jnp.asarray(steps)))
+        finite = all(np.isfinite(a).all() for a in jax.tree.leaves(found))
+        require(finite, f"Steps of length {step:g} diverge: take shorter ones.")
+        return found
 
 
 def _error(records, times, rtol, floor):
@@ -148,7 +153,7 @@ class NetSolution(NamedTuple):
         kernel = features @ net.features(net.limit.measure.x).T / net.width
         return channels_of(self.system, self.solved, features @ net.start[0] / net.width, kernel)
 
-    def neurons(self, block, _) -> Neurons:
+    def neurons(self, block, count) -> Neurons:
         """The net's own neurons; see `Flow`."""
         return Neurons(self.net.frozen[block], self.net.start[block], 0.0)
 

@@ -7,11 +7,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import xarray as xr
 
-from saddlescope.errors import require
+from saddlescope.errors import InvalidInput, require
 from saddlescope.meanfield.measure import Measure, as_rows
 from saddlescope.numerics import reproducible
 
 SUFFIXES = (".png", ".pdf", ".svg")
+CLIMB = 0.01  # of the largest loss
 GRID = 201  # inputs between the points, for figures
 
 
@@ -68,6 +69,11 @@ class Flow:
     def weights_at(self, block: int, frozen: np.ndarray) -> np.ndarray:
         """w(t) − w(0) of neurons of a block (0 is the first) with these frozen weights, time × neuron × output."""
         self._check_block(block)
+        frozen, wide = as_rows(frozen, "frozen weights"), self.data.sizes["channel" if block else "input"] + 1
+        require(
+            frozen.shape[1] == wide,
+            f"Neurons of block {block} have {wide} frozen weights, the bias last; got {frozen.shape[1]}.",
+        )
         return self.solution.weights_at(block, frozen)
 
     @reproducible()
@@ -125,6 +131,8 @@ class Flow:
         """Draw loss, outputs and channels; into a .png, .pdf or .svg file where a path is given."""
         from saddlescope.figures.meanfield import draw_flow
 
+        named = path is None or isinstance(path, str | Path)
+        require(named, f"A figure goes into a .png, .pdf or .svg file; got {path!r}.")
         known = path is None or Path(path).suffix.lower() in SUFFIXES
         require(known, f"A figure is .png, .pdf or .svg; got {Path(path or '').name!r}.")
         return draw_flow(self.data, self.title, self.between(), path)
@@ -135,7 +143,10 @@ class Flow:
         if x.shape[1] > 1 or np.ptp(x) == 0:
             return None
         margin = 0.1 * np.ptp(x)
-        return self.channels_at(np.linspace(x.min() - margin, x.max() + margin, GRID))
+        try:
+            return self.channels_at(np.linspace(x.min() - margin, x.max() + margin, GRID))
+        except InvalidInput:  # a uniform law knows its kernel within [−1, 1] alone
+            return self.channels_at(np.linspace(x.min(), x.max(), GRID))
 
     def __str__(self):
         loss, a = self.loss.values, self.data.attrs
@@ -158,6 +169,7 @@ def labelled(measure: Measure, times, records, attributes) -> xr.Dataset:
     - `attributes`: of the dataset.
     """
     losses, channels, signals, slopes, gammas = zip(*records, strict=True)
+    _check_falls(np.array(losses), attributes["on_floor"])
     hidden = len(channels[0]) - 1
     of_signals = [np.stack([s[i] for s in signals]) for i in range(hidden + 1)]
     arrays = {
@@ -172,6 +184,15 @@ def labelled(measure: Measure, times, records, attributes) -> xr.Dataset:
     if hidden:
         arrays["B"] = (("time", "point", "output", "channel"), np.stack(slopes))
     return xr.Dataset(arrays, {"time": np.asarray(times), "block": np.arange(1, hidden + 1)}, attributes)
+
+
+def _check_falls(losses, on_floor):
+    """A gradient flow never climbs; on steps that are too long for it, it does."""
+    rise = np.diff(losses).max(initial=0.0)
+    require(
+        np.isfinite(losses).all() and (on_floor == 0 or rise <= CLIMB * losses.max()),
+        f"The shortest step is too long for this flow: its loss rises by {rise:.2g}. Give a smaller `floor`.",
+    )
 
 
 def _arrays_of_channels(blocks):

@@ -6,16 +6,16 @@ from functools import cached_property
 
 import numpy as np
 
-from saddlescope.errors import number_of, require, require_kind
-from saddlescope.meanfield.density import EvenlySpread
+from saddlescope.errors import InvalidInput, number_of, require, require_kind
 from saddlescope.meanfield.flow import Neurons
 from saddlescope.meanfield.laws import FeatureLaw, GaussianFeatures, GaussianMixing, MixingLaw, StartLaw
+from saddlescope.meanfield.laws.spread import EvenlySpread
 from saddlescope.meanfield.measure import Measure, as_measure
+from saddlescope.meanfield.numbers import whole_number
 from saddlescope.meanfield.problem import Block, Problem
 from saddlescope.meanfield.residuals import Residual, Squared
 from saddlescope.nets.activation import Activation, Identity, LeakyReLU, is_kinked
 from saddlescope.numerics import reproducible
-from saddlescope.serialization.part import as_int
 from saddlescope.tasks.task import Task
 
 
@@ -84,16 +84,7 @@ class Limit:
     @cached_property
     def problem(self) -> Problem:
         """All arrays of the memory form; the mixing law must be Gaussian."""
-        blocks = [
-            Block(
-                self.mixing.deviations(self.rank),
-                s.means(o),
-                s.slopes(o, self.rank + 1),
-                s.places(self.rank),
-                s.heights(o),
-            )
-            for s, o in zip(self.starts[1:], self.widths[1:], strict=True)
-        ]
+        blocks = [self._block(s, o) for s, o in zip(self.starts[1:], self.widths[1:], strict=True)]
         x = self.measure.x
         return Problem(
             self.measure.weights,
@@ -104,6 +95,13 @@ class Limit:
             self.residual,
             self.schedules,
         )
+
+    def _block(self, start, outputs) -> Block:
+        r, deviations = self.rank, self.mixing.deviations(self.rank)
+        if deviations is None:
+            raise InvalidInput(f"The memory form needs GaussianMixing; got {type(self.mixing).__name__}.")
+        parts = start.means(outputs), start.slopes(outputs, r + 1), start.places(r), start.heights(outputs)
+        return Block(deviations, *parts)
 
     def neurons(self, block: int, count: int) -> Neurons:
         """Neurons of a block, evenly spread over its law."""
@@ -149,9 +147,7 @@ class Limit:
         """When a net of this width leaves a start that is stationary in the limit; see `escape_time_of`."""
         from saddlescope.meanfield.stationary import escape_time_of
 
-        require(width >= 1, f"`width` must be a positive whole number; got {width!r}.")
-
-        return escape_time_of(self, width)
+        return escape_time_of(self, whole_number(width, "width"))
 
 
 def meanfield(
@@ -180,9 +176,8 @@ def meanfield(
     - `residual`: the loss of one residual; the default is Squared().
     - `schedules`: ξ(t) ≥ 0, one for all blocks or one per block; the default is 1.
     """
-    measure, rank, depth = as_measure(task), as_int(rank), as_int(depth)
-    require(type(rank) is int and rank >= 1, f"`rank` must be a positive whole number; got {rank!r}.")
-    require(type(depth) is int and depth >= 0, f"`depth` must be a whole number, 0 or more; got {depth!r}.")
+    measure = as_measure(task)
+    rank, depth = whole_number(rank, "rank", most=10_000), whole_number(depth, "depth", 0, 1000)
     activation = LeakyReLU(0.1) if activation is None else activation
     require_kind(activation, Activation, "`activation` must be one of saddlescope.nets, such as Tanh()")
     require(

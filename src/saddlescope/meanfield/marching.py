@@ -14,8 +14,9 @@ import numpy as np
 from scipy.integrate import RK45
 
 from saddlescope.meanfield.nodes import NodeSystem, State
+from saddlescope.meanfield.step_length import StepLength
 
-SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
+FIRST = 0.01  # the first step to try
 
 
 def march_systems(systems: Sequence[tuple[NodeSystem, State]], times: np.ndarray, rtol: float, floor: float) -> State:
@@ -44,20 +45,14 @@ def march_systems(systems: Sequence[tuple[NodeSystem, State]], times: np.ndarray
 
 def _march(velocity, y, times, rtol, floor):
     saved, t, slope = [y], times[0], velocity(times[0], y)
-    h = min(1e-2, times[1] - t)
+    length = StepLength(FIRST, floor, rtol)
     for end in times[1:]:
         while t < end:
-            last = t + h >= end * (1 - 1e-15)
-            taken = end - t if last else h
-            new, new_slope, error = _attempt(velocity, t, y, slope, taken, rtol)
-            factor = float(np.clip(SAFETY * max(error, 1e-10) ** -0.2, SHRINK, GROW))
-            if error <= 1 or taken <= floor:
-                t, y, slope = end if last else t + taken, new, new_slope
-                # A step that a saved time cut short says little about the next one.
-                h = max(h, taken * factor) if last and factor > 1 else taken * factor
-            else:
-                h = taken * factor
-            h = max(h, floor)
+            last = t + length.next >= end * (1 - 1e-15)
+            h = end - t if last else length.next
+            new, new_slope, error = _attempt(velocity, t, y, slope, h, rtol)
+            if length.takes(h, error, end, last):
+                t, y, slope = end if last else t + h, new, new_slope
         saved.append(y)
     return saved
 

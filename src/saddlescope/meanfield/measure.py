@@ -20,10 +20,10 @@ class Measure:
     """
 
     def __init__(self, x, y, weights=None):
-        self.x, self.y = as_rows(x, "inputs"), as_rows(y, "targets")
+        self.x, self.y = as_rows(x, "inputs of a measure"), as_rows(y, "targets of a measure")
         require(len(self.x) == len(self.y), f"Every input needs a target; got {len(self.x)} and {len(self.y)}.")
         points = len(self.x)
-        self.weights = np.full(points, 1 / points) if weights is None else as_rows(weights, "weights")[:, 0]
+        self.weights = np.full(points, 1 / points) if weights is None else _as_weights(weights)
         require(len(self.weights) == points, f"{points} points need {points} weights; got {len(self.weights)}.")
         require(
             (self.weights >= 0).all() and abs(self.weights.sum() - 1) < 1e-9,
@@ -46,13 +46,19 @@ def as_rows(given, name: str) -> np.ndarray:
     try:
         array = np.asarray(given, float)
     except (TypeError, ValueError):
-        raise InvalidInput(f"The {name} of a measure are numbers, one row per point; got {given!r}.") from None
+        raise InvalidInput(f"The {name} are numbers, one row per point; got {given!r}.") from None
     array = array[:, None] if array.ndim == 1 else array
     require(
         array.ndim == 2 and array.size and np.isfinite(array).all(),
-        f"The {name} of a measure are finite numbers, one row per point; got shape {array.shape}.",
+        f"The {name} are finite numbers, one row per point; got shape {array.shape}.",
     )
     return array
+
+
+def _as_weights(given):
+    rows = as_rows(given, "weights of a measure")
+    require(rows.shape[1] == 1, f"A point has one weight; got {rows.shape[1]} per point.")
+    return rows[:, 0]
 
 
 def as_measure(task: Measure | Task, seed: int = 0) -> Measure:
@@ -61,8 +67,8 @@ def as_measure(task: Measure | Task, seed: int = 0) -> Measure:
         return task
     require(isinstance(task, Task), f"A limit needs a task or a Measure; got a {type(task).__name__}.")
     data = task.data(np.random.default_rng(seed))
-    require(
-        isinstance(data, Samples),
-        f"{type(task).__name__} is a population, given by its moments: the limit needs points. Use its samples.",
-    )
+    if not isinstance(data, Samples):
+        raise InvalidInput(
+            f"{type(task).__name__} is a population, given by its moments: the limit needs points. Use its samples."
+        )
     return Measure(np.asarray(data.x), np.asarray(data.y))

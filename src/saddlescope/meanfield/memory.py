@@ -11,14 +11,13 @@ import numpy as np
 from scipy.integrate import RK45
 
 from saddlescope.errors import InvalidInput
-from saddlescope.meanfield.atoms import Atoms, start_of, sum_of_atoms, unit_vectors
+from saddlescope.meanfield.atoms import Arrays, Atoms, start_of, sum_of_atoms, unit_vectors
 from saddlescope.meanfield.problem import Block, Problem
+from saddlescope.meanfield.step_length import StepLength
 from saddlescope.theory.meanfield.kernel import unit_rows
 
-STAGES = 6
-MOST_ATOMS = 4_000_000
-SHRINK, GROW, SAFETY = 0.2, 5.0, 0.9
-LOOSE = 0.01  # the largest error of a step on the floor
+STAGES, FIRST = 6, 0.01
+MOST_KERNELS = 9e10  # about an hour
 
 
 class Stage(NamedTuple):
@@ -68,14 +67,15 @@ class MemorySolver:
 
     def __init__(self, problem: Problem, kind: int, alpha: float, rtol: float, floor: float):
         self.problem, self.kind, self.alpha = problem, kind, alpha
-        self.rtol, self.floor = rtol, floor * (1 + 1e-9)  # a gap between saved times may be a floor, but for rounding
+        self.rtol, self.length = rtol, StepLength(FIRST, floor, rtol)
         self.atoms = [Atoms(len(b.deviations), b.outputs) for b in problem.blocks]
         for atoms, block in zip(self.atoms, problem.blocks, strict=True):
             atoms.add(*unit_rows(block.places * block.deviations), -block.heights)
         self.gamma = np.zeros_like(problem.first)
         self.time, self.steps, self.rejected, self.on_floor = 0.0, 0, 0, 0.0
         self._stage = self.stage(self.gamma)
-        self._on_kink, self._longer = False, None  # the latter: length and error of the last try on the floor
+        per_step = 21 * len(problem.weights) ** 2 * max(len(problem.blocks), 1)
+        self.most_steps = int(np.sqrt(MOST_KERNELS / per_step))
 
     # ---- One instant ----
 
@@ -108,35 +108,17 @@ class MemorySolver:
 
     # ---- Steps ----
 
-    def advance(self, end, h):
-        """Go to `end`, first trying a step h; returns the step to try next."""
+    def advance(self, end: float):
+        """Go to `end`."""
         while self.time < end:
-            last = self.time + h >= end * (1 - 1e-15)
-            taken = end - self.time if last else h
-            error, *step = self._try(taken)
-            factor = np.clip(SAFETY * max(error, 1e-10) ** -0.2, SHRINK, GROW)
-            if error <= 1 or self._held(taken, error):
-                self._accept(taken, *step, end if last else self.time + taken)
-                if error > 1:
-                    self.on_floor += taken
-                else:
-                    self._on_kink, self._longer = False, None
-                h = max(taken * factor, self.floor) if not last or factor < 1 else max(h, taken * factor)
+            last = self.time + self.length.next >= end * (1 - 1e-15)
+            h = end - self.time if last else self.length.next
+            error, *step = self._try(h)
+            if self.length.takes(h, error, end, last):
+                self._accept(h, *step, end if last else self.time + h)
+                self.on_floor += h if error > 1 else 0.0
             else:
                 self.rejected += 1
-                h = max(taken * factor, self.floor) if taken > self.floor else taken / 4
-                if h < 1e-12 * end:
-                    raise InvalidInput(f"The flow cannot be followed beyond time {self.time:g}: ask a shorter time.")
-        return h
-
-    def _held(self, h, error):
-        """Whether a kink holds the flow, so that a shorter step does not help: its error does not fall as h²."""
-        if h > self.floor or error * self.rtol > LOOSE:
-            return False
-        if not self._on_kink:
-            longer, self._longer = self._longer, (h, error)
-            self._on_kink = longer is not None and error > longer[1] * (h / longer[0]) ** 2
-        return self._on_kink
 
     @np.errstate(over="ignore", invalid="ignore")  # a step that is far too long has an infinite error
     def _try(self, h):
@@ -165,27 +147,27 @@ class MemorySolver:
             atoms.append(*at)
             atoms.weigh([w * r[i + 1] for w, r in zip(weights, rates, strict=True)])
             errors.append(sum_of_atoms(self.kind, self.alpha, *atoms.step, *at)[0])
-        sizes = [max(np.abs(c).max(), np.abs(self.problem.targets).max()) for c in stage.channels]
-        error = max(np.abs(e).max() / (self.rtol * s) for e, s in zip(errors, sizes, strict=True))
-        return error if np.isfinite(error) else np.inf
+        largest = np.abs(self.problem.targets).max()
+        sizes = [max(np.abs(c).max(), largest) or 1.0 for c in stage.channels]  # all may be 0
+        return max(np.abs(e).max() / (self.rtol * s) for e, s in zip(errors, sizes, strict=True))
 
     def _accept(self, h, rates, gamma, stage, time):
         for i, atoms in enumerate(self.atoms):
             atoms.accept([w * r[i + 1] for w, r in zip(h * RK45.B, rates, strict=True)])
-        if any(a.count > MOST_ATOMS for a in self.atoms):
-            raise InvalidInput(
-                f"The memory form has reached {MOST_ATOMS:,} atoms at time {time:g}: it keeps the whole past. "
-                "Use fewer points, a shorter time, or solver='quadrature'."
-            )
         self.gamma, self._stage, self.time = gamma, stage, time
         self.steps += 1
+        if self.steps > self.most_steps:
+            raise InvalidInput(
+                f"The memory form has taken {self.steps:,} steps to time {time:g}: it keeps the whole past. Use fewer "
+                "points, a shorter time, smaller targets, or solver='quadrature'."
+            )
 
     def saved(self) -> Saved:
         """The present."""
         return Saved(self.time, self.gamma, tuple(a.count for a in self.atoms), self._stage)
 
 
-def outputs_of(kind, alpha, block: Block, atoms, unit, size):
+def outputs_of(kind, alpha, block: Block, atoms: Arrays, unit, size):
     """A block's outputs at inputs (v̂, |v|), and their derivative by v, point × output × channel."""
     value, slope = start_of(kind, alpha, block.mean, block.slope * block.deviations, unit, size)
     past, past_slope = sum_of_atoms(kind, alpha, *atoms, unit, size)

@@ -1,6 +1,6 @@
 """Solve the equations on nodes by adaptive methods of order 5: Tsitouras's, or Kvaerno's where the flow is stiff."""
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import equinox as eqx
 import jax
@@ -58,7 +58,8 @@ def _solve(system, state, times, rtol, floor, most_steps, implicit):
         max_steps=most_steps,
         throw=False,
     )
-    return structure.unflatten(solution.ys[0]), solution.ys[1], solution.result
+    saved, ends = cast(tuple, solution.ys)
+    return structure.unflatten(saved), ends, solution.result
 
 
 def solve_nodes(
@@ -79,8 +80,9 @@ def solve_nodes(
 
     if implicit:
         _check_implicit(system, state)
-    numbers = (jnp.asarray(float(v)) for v in (rtol, floor))  # as arrays: one compilation for all values
-    states, ends, result = _solve(system, state, jnp.asarray(times), *numbers, MOST_STEPS, implicit)
+    # As arrays: one compilation for all values.
+    rtol_, floor_, when = (jnp.asarray(v, float) for v in (rtol, floor, times))
+    states, ends, result = _solve(system, state, when, rtol_, floor_, MOST_STEPS, implicit)
     ends = np.asarray(ends)[np.isfinite(ends)]
     if result != diffrax.RESULTS.successful:
         raise InvalidInput(_said_of_end(ends.max(initial=0.0), times[-1], len(ends) - 1, implicit))
@@ -105,6 +107,6 @@ def _check_implicit(system, state):
 
 def _said_of_end(reached, end, steps, implicit):
     """Why a solver stopped, and what to do."""
-    remedy = "a shorter time" if implicit else "a shorter time, implicit=True for smooth activations, or a larger floor"
+    remedy = "a shorter time" if implicit else "a shorter time, or implicit=True with a smooth activation"
     where = f"The solver stopped at time {reached:.3g} of {end:g} after {steps:,} steps"
     return f"{where}: the flow is stiff. Ask for {remedy}."

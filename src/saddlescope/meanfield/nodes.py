@@ -17,6 +17,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from saddlescope.errors import InvalidInput
 from saddlescope.meanfield.residuals import Residual
 from saddlescope.nets.activation import Activation
 
@@ -55,6 +56,10 @@ class NodeSystem(eqx.Module):
     activation: Activation
     residual: Residual
     schedules: tuple[Callable, ...] = eqx.field(static=True)
+
+    def __check_init__(self):
+        for i, schedule in enumerate(self.schedules, 1):
+            _check_traced(i, schedule)
 
     def channels(self, state: State) -> tuple[Array, ...]:
         """The outputs of every block at every point; the last are ŷ."""
@@ -103,6 +108,16 @@ class NodeSystem(eqx.Module):
             g = (slope * (g @ (w * nodes.weights[:, None]).T)) @ nodes.mixing[:, :-1]
             signals.append(g)
         return fields, tuple(reversed(signals))
+
+
+def _check_traced(block, schedule):
+    try:
+        jax.eval_shape(schedule, jnp.zeros(()))
+    except (jax.errors.JAXTypeError, TypeError):
+        raise InvalidInput(
+            f"The schedule of block {block} must work on JAX numbers for nets, quadrature and particles: write it with "
+            "jax.numpy, such as jnp.exp and jnp.where, without `if`, math or numpy."
+        ) from None
 
 
 def value_and_slope(activation: Activation, z: Array) -> tuple[Array, Array]:

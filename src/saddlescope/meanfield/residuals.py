@@ -1,7 +1,7 @@
 """Losses of one residual u = ŷ − y. Each has its minimum, zero, at u = 0, and no other stationary point."""
 
 from abc import abstractmethod
-from typing import final
+from typing import Any, final
 
 import equinox as eqx
 
@@ -13,11 +13,11 @@ class Residual(Part):
     """Abstract base: ℓ(u) ≥ 0 and its derivative d = ℓ'(u), for arrays of numpy or JAX."""
 
     @abstractmethod
-    def value(self, u):
+    def value(self, u) -> Any:
         """ℓ(u)."""
 
     @abstractmethod
-    def derivative(self, u):
+    def derivative(self, u) -> Any:
         """ℓ'(u)."""
 
 

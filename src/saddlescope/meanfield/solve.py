@@ -1,5 +1,7 @@
 """Solve the limit by the method that fits: memory form, quadrature over the mixing law, or random particles."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from saddlescope.errors import InvalidInput, nearest, require
@@ -12,6 +14,7 @@ from saddlescope.numerics import reproducible
 
 SOLVERS = {"memory": flow_by_memory, "quadrature": flow_by_quadrature, "particles": flow_by_particles}
 OPTIONS = {"memory": (), "quadrature": ("nodes", "implicit"), "particles": ("count", "seed", "implicit")}
+COMMON = ("times", "solver", "rtol", "floor")
 KERNEL_SECONDS = 4e-8
 CHOSEN_SECONDS, ALLOWED_SECONDS = 60.0, 3600.0  # of the memory form: chosen by itself; asked for by name
 MEMORY_FLOOR = 10.0  # the memory form's cost grows with the square of its steps, so that its floor is higher
@@ -21,7 +24,7 @@ MEMORY_FLOOR = 10.0  # the memory form's cost grows with the square of its steps
 def flow_of_limit(
     limit: Limit,
     T: float,
-    times: np.ndarray | int = 101,
+    times: np.ndarray | Sequence[float] | int = 101,
     solver: str | None = None,
     rtol: float = 1e-9,
     floor: float | None = None,
@@ -36,21 +39,26 @@ def flow_of_limit(
     - `times`: when to save, from 0 to T; a number asks for that many times, equally spaced.
     - `solver`: "memory", "quadrature" or "particles"; by default the best that fits.
     - `rtol`: tolerance of one step.
-    - `floor`: the shortest step. With a kinked activation it must be positive; the default is T/10,000 there, and
-      T/1,000 with the memory form.
+    - `floor`: the shortest step. With a kinked activation it must be positive; the default is T/10,000 there, at
+      most 0.01, and ten times that with the memory form.
     - `options`: `nodes` of the quadrature per coordinate, `count` and `seed` of the particles; `implicit=True` for
       long times (quadrature or particles, smooth activations).
     """
     given_floor = floor
     times, floor = checked_request(limit, T, times, rtol, floor)
     solver = solver or best_solver(limit, T, options)
-    require(solver in SOLVERS, f"`solver` must be memory, quadrature or particles; got {solver!r}.")
+    require(
+        isinstance(solver, str) and solver in SOLVERS,
+        f"`solver` must be memory, quadrature or particles; got {solver!r}.",
+    )
     wrong = next((name for name in options if name not in OPTIONS[solver]), None)
     require(
         wrong is None,
         f"The solver {solver} has no option {wrong!r}; it has {', '.join(OPTIONS[solver]) or 'none'}."
-        + nearest(wrong or "", OPTIONS[solver]),
+        + nearest(wrong or "", (*OPTIONS[solver], *COMMON)),
     )
+    implicit = options.get("implicit", False)
+    require(isinstance(implicit, bool), f"`implicit` must be True or False; got {implicit!r}.")
     if solver == "memory":
         check_memory_cost(limit, T)
         floor = MEMORY_FLOOR * floor if given_floor is None else floor

@@ -1,9 +1,12 @@
 """Starts that are stationary in the limit, and when a finite net leaves them."""
 
+import jax.numpy as jnp
 import numpy as np
 
 from saddlescope.errors import require
+from saddlescope.meanfield.laws import RowMixing
 from saddlescope.meanfield.limit import Limit
+from saddlescope.meanfield.nodes import value_and_slope
 from saddlescope.theory.meanfield.kernel import closed_form, gaussian_mean
 from saddlescope.theory.meanfield.leaving import three_block_time, two_block_time
 
@@ -42,12 +45,34 @@ def escape_time_of(limit: Limit, width: int) -> float:
         limit.depth == 1 or not limit.kinked,
         "With three blocks the escape time is known for smooth activations: use Tanh() or Erf().",
     )
+    require(
+        not isinstance(limit.mixing, RowMixing),
+        "The escape time is known for mixing laws whose channels are alike; got RowMixing.",
+    )
     require(is_stationary(limit), "This start is not stationary in the limit: follow limit.flow(T) instead.")
-    rate, level, r = escape_rate(limit), escape_level(limit), limit.rank
-    shapes, time = (((r,), (r,)), two_block_time) if limit.depth == 1 else (((r,), (r, r), (r,)), three_block_time)
-    rng, sizes = np.random.default_rng(0), [s.std / np.sqrt(width) for s in limit.starts]
-    draws = [[a * rng.standard_normal(s) for a, s in zip(sizes, shapes, strict=True)] for _ in range(99)]
-    return float(np.median([time(*d, rate, level) for d in draws]))
+    rate, level, rng = escape_rate(limit), escape_level(limit), np.random.default_rng(0)
+    require(rate > 0, "Nets never leave this start: their targets or their kernel are zero.")
+    moves = any(_noise(limit, block).any() for block in range(limit.depth + 1))
+    require(moves, "Nets never leave this start: all their weights are zero, without noise.")
+    return float(np.median([_drawn_time(limit, width, rng, rate, level) for _ in range(99)]))
+
+
+def _drawn_time(limit, width, rng, rate, level):
+    """The time to leave from one draw of the averages at the start."""
+    r, noise = limit.rank, [_noise(limit, block) / np.sqrt(width) for block in range(limit.depth + 1)]
+    shapes = ((r,), (r,)) if limit.depth == 1 else ((r,), (r, r), (r,))
+    drawn = [rng.standard_normal(s) for s in shapes]
+    first, last = noise[0] * drawn[0], noise[-1] * drawn[-1]
+    middle = [n[:, None] * d for n, d in zip(noise[1:-1], drawn[1:-1], strict=True)]
+    if middle:
+        return three_block_time(first, middle[0], last, rate, level)
+    return two_block_time(first, last, rate, level)
+
+
+def _noise(limit, block):
+    """√(E w²) of every channel: the averages of a net's neurons have this deviation, over √n."""
+    law = limit.starts[block]
+    return np.sqrt(law.means(limit.widths[block]) ** 2 + law.std**2)
 
 
 def escape_level(limit: Limit) -> float:
@@ -56,24 +81,23 @@ def escape_level(limit: Limit) -> float:
 
 
 def escape_rate(limit: Limit) -> float:
-    """Λ = (φ'(0) σ_L)^depth √(yKy), yKy = Σ π_p y_p K(x_p, x_q) y_q π_q: the rate of `theory.meanfield.leaving`.
+    """Λ = (E φ'(b)² L²)^(depth/2) √(yKy), yKy = Σ π_p y_p K(x_p, x_q) y_q π_q: the rate of `theory.meanfield.leaving`.
 
-    At a kink there is no φ'(0). The flow of two blocks is homogeneous there, and its rate is the largest
+    Without bias a kink has no φ'(0). The flow of two blocks is homogeneous there, and its rate is the largest
     ‖Σ π_p y_p φ(L·f_p)‖ over channels f of norm one in the kernel's space.
     """
     x, pull = limit.measure.x, limit.measure.weights * limit.measure.y[:, 0]
     kernel = limit.first_kernel(x, x)
-    if limit.kinked:
+    if limit.kinked and not limit.mixing.has_bias:
         return _kinked_rate(limit, kernel, pull)
-    drawn = limit.mixing.nodes(1, 24, limit.kinked)
-    deviation = np.sqrt(drawn[1] @ drawn[0][:, 0] ** 2)
-    return float((slope_at_zero(limit) * deviation) ** limit.depth * np.sqrt(pull @ kernel @ pull))
+    nodes, weights = limit.mixing.nodes(1, 24, False)
+    slopes = np.asarray(value_and_slope(limit.activation, jnp.asarray(nodes[:, 1]))[1])
+    gain = np.sqrt(weights @ (slopes * nodes[:, 0]) ** 2)
+    return float(gain**limit.depth * np.sqrt(pull @ kernel @ pull))
 
 
 def _kinked_rate(limit, kernel, pull, starts=8, rounds=300):
     """By power iteration from several random channels, on 4,096 mirrored neurons."""
-    from saddlescope.meanfield.nodes import value_and_slope
-
     rng = np.random.default_rng(0)
     half = limit.mixing.draw(rng, 2048, limit.rank)[:, :-1]
     L = np.concatenate([half, -half])

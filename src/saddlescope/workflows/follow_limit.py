@@ -134,9 +134,17 @@ def follow_limit(name: str, limit: Limit, T: float, widths: Sequence[int], seeds
     flow = limit.flow(T, **options)
     nets = tuple(limit.net(max(widths), s).flow(T) for s in range(min(seeds, DRAWN))) if widths else ()
     still = bool(limit.note)
-    escapes = {n: limit.escape_time(n) for n in widths} if still and limit.depth == 1 else {}
+    escapes = _escapes(limit, widths) if still else {}
     far = limit.distance(widths, range(seeds), T, **options) if widths and not still else None
     return LimitAnswer(name, limit, flow, nets, far, escapes)
+
+
+def _escapes(limit, widths):
+    """When nets leave, by width; nothing where no formula is known."""
+    try:
+        return {n: limit.escape_time(n) for n in widths}
+    except InvalidInput:
+        return {}
 
 
 def _number(value):

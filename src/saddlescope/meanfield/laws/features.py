@@ -8,6 +8,7 @@ import numpy as np
 
 from saddlescope.errors import InvalidInput, require
 from saddlescope.meanfield.laws.quadrature import legendre, product_rule
+from saddlescope.meanfield.laws.spread import Draws
 from saddlescope.nets.activation import Activation
 from saddlescope.serialization.part import Part, as_float
 from saddlescope.theory.meanfield.kernel import closed_form, gaussian_kernel, gaussian_mean, uniform_kernel
@@ -29,7 +30,7 @@ class FeatureLaw(Part):
         """E (L, b) φ(L·x + b), point × (input + 1)."""
 
     @abstractmethod
-    def draw(self, rng: np.random.Generator, count: int, inputs: int) -> np.ndarray:
+    def draw(self, rng: Draws, count: int, inputs: int) -> np.ndarray:
         """Draw (L, b), neuron × (input + 1)."""
 
     @property
@@ -97,6 +98,9 @@ class SphereFeatures(FeatureLaw):
     """
 
     bias: bool = eqx.field(default=True, static=True)
+
+    def __check_init__(self):
+        require(isinstance(self.bias, bool), f"`bias` must be True or False; got {self.bias!r}.")
 
     @property
     def has_bias(self):

@@ -17,21 +17,23 @@ from saddlescope.meanfield.laws.quadrature import (
     product_rule,
     two_sided,
 )
+from saddlescope.meanfield.laws.spread import Draws
 from saddlescope.serialization.part import Part, as_float
 from saddlescope.theory.meanfield.kernel import hermite
 
 MOST_NODES = 200_000
+Rule = tuple[np.ndarray, np.ndarray]  # nodes and weights
 
 
 class MixingLaw(Part):
     """Abstract base of mixing laws."""
 
     @abstractmethod
-    def draw(self, rng: np.random.Generator, count: int, rank: int) -> np.ndarray:
+    def draw(self, rng: Draws, count: int, rank: int) -> np.ndarray:
         """Draw (L, b), neuron × (rank + 1); b is 0 where there is no bias."""
 
     @abstractmethod
-    def rules(self, count: int, kinked: bool):
+    def rules(self, count: int, kinked: bool) -> tuple[Rule, Rule]:
         """Rules for one coordinate of L and for b, with `count` nodes or so.
 
         `kinked` asks for one that is exact where the activation bends at L = 0.
@@ -46,7 +48,7 @@ class MixingLaw(Part):
         """The deviations of (L, b) where both are Gaussian; else None."""
         return None
 
-    def nodes(self, rank: int, count: int, kinked: bool) -> tuple[np.ndarray, np.ndarray]:
+    def nodes(self, rank: int, count: int, kinked: bool) -> Rule:
         """Nodes (L, b) and weights, with `count` nodes or so per coordinate."""
         rule, bias = self.rules(count, kinked)
         size = len(rule[0]) ** rank * len(bias[0])
