@@ -111,7 +111,8 @@ class MemorySolver:
         while self.time < end:
             last = self.time + h >= end * (1 - 1e-15)
             taken = end - self.time if last else h
-            error, rates, gamma, stage = self._try(taken)
+            with np.errstate(over="ignore", invalid="ignore"):  # a trial step may be far too long
+                error, rates, gamma, stage = self._try(taken)
             factor = np.clip(SAFETY * max(error, 1e-10) ** -0.2, SHRINK, GROW)
             if error <= 1 or taken <= self.floor:
                 self._accept(taken, rates, gamma, stage, end if last else self.time + taken)
@@ -149,7 +150,8 @@ class MemorySolver:
             atoms.weigh([w * r[i + 1] for w, r in zip(weights, rates, strict=True)])
             errors.append(sum_of_atoms(self.kind, self.alpha, *atoms.step, *at)[0])
         sizes = [max(np.abs(c).max(), np.abs(self.problem.targets).max()) for c in stage.channels]
-        return max(np.abs(e).max() / (self.rtol * s) for e, s in zip(errors, sizes, strict=True))
+        worst = np.max([np.abs(e).max() / (self.rtol * s) for e, s in zip(errors, sizes, strict=True)])
+        return float(worst) if np.isfinite(worst) else np.inf  # NaN would be neither accepted nor rejected
 
     def _accept(self, h, rates, gamma, stage, time):
         for i, atoms in enumerate(self.atoms):
