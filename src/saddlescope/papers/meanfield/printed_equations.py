@@ -25,7 +25,7 @@ NONE = -1.0  # in the place of a gap: nets of two blocks have no block between t
 
 
 def measure(blocks, bias, seed):
-    rng = np.random.default_rng([blocks, seed])
+    rng = np.random.default_rng([blocks, seed, bias > 0])
     x, y = rng.standard_normal((POINTS, INPUTS)), rng.standard_normal(POINTS)
     net = drawn_as_printed(rng, blocks)
     fields, channels, _ = net.forward(x)
