@@ -61,7 +61,7 @@ def measure(form, width, seed):
     system, start = net.system()
     said, level = time_by_law(form, width), escape_level(limit)
     left, half = times_of_overlap(system, start, (level, 10 * level), 50 * said)
-    residuals = limit.residual.value(outputs_of(net, start) - limit.measure.y)
+    residuals = np.asarray(limit.residual.value(outputs_of(net, start) - limit.measure.y))
     return {
         "time": left,
         "half_time": half,
