@@ -1,5 +1,7 @@
 """The three solvers of the limit against each other, and what a flow knows of other neurons and inputs."""
 
+from time import process_time
+
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -13,10 +15,12 @@ from saddlescope.meanfield.laws import (
     StartLaw,
     UniformMixing,
 )
+from saddlescope.meanfield.marching import _attempt
 from saddlescope.meanfield.memory import MemorySolver
 from saddlescope.meanfield.solve import best_solver
 from saddlescope.nets import Erf, LeakyReLU, RoundedLeakyReLU, Tanh
 from saddlescope.numerics import reproducible
+from saddlescope.theory.meanfield.kernel import closed_form
 from saddlescope.theory.meanfield.pairs import ERF
 
 TWO = Measure([-0.5, 0.5], [1.0, -1.0], [0.4, 0.6])
@@ -257,3 +261,26 @@ def test_many_saved_times_change_nothing():
     with reproducible():
         ends = [_march(limit, code, np.linspace(0, 6, n), 1e-9, 0.0)[1][-1].stage.channels[-1] for n in (2, 50)]
     assert np.abs(ends[0] - ends[1]).max() < 1e-7
+
+
+@pytest.mark.parametrize("activation", [LeakyReLU(0.1), Erf()])
+def test_a_step_that_overflows_is_rejected(activation):
+    """A step of 10⁶⁰ has an infinite error. NaN would be neither accepted nor shortened, and never end."""
+    limit = meanfield(TWO, 1, 1, activation, mixing=GaussianMixing(1.0, 1.0), start=StartLaw(0.5, 0.7))
+    solver = MemorySolver(limit.problem, *closed_form(activation), 1e-6, 1e-3)
+    with reproducible(), np.errstate(all="ignore"):
+        assert solver._try(1e60)[0] == np.inf
+        assert _attempt(lambda t, y: y**3, 0.0, np.full((1, 4), 1e60), np.full((1, 4), 1e180), 1e60, 1e-6)[2] == np.inf
+
+
+def test_eight_digits_take_less_than_a_tenth_of_a_second():
+    """Two points, 40 units of time, after compilation: the least CPU time of ten, since the machine is shared."""
+    limit, spent = meanfield(Measure([-0.5, 0.5], [1.0, -1.0]), 1, 1, Erf(), start=StartLaw(0.5, 0.7)), []
+    exact = limit.flow(40.0, times=5, rtol=1e-11)
+    for _ in range(10):
+        begin = process_time()
+        flow = limit.flow(40.0, times=5, rtol=1e-8)
+        spent.append(process_time() - begin)
+    assert flow.solver == "memory"
+    assert gap(flow, exact) < 1e-8
+    assert min(spent) < 0.1

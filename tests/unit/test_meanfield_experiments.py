@@ -50,11 +50,12 @@ def test_channels_of_rank_one_are_seen():
 def test_starts_that_separate_refute_uniqueness():
     names, gaps = ["erf", "leaky ReLU"] * 4, [1e-11, 1.0] * 4
     found = results_of(activation=names, epsilon=[1e-12] * 8, apart=gaps, nets_apart=gaps, nets_apart_most=gaps)
-    assert wellposed.stays_together()(found).partly
-    assert wellposed.stays_together(among=wellposed.SMOOTH)(found).holds
+    assert wellposed.limit_stays_together()(found).partly
+    assert wellposed.nets_stay_together(found).partly
+    assert wellposed.limit_stays_together(wellposed.SMOOTH)(found).holds
     assert wellposed.kinks_separate(found).holds
     together = results_of(activation=names, epsilon=[1e-12] * 8, apart=[1e-11] * 8, nets_apart=[1e-11] * 8)
-    assert wellposed.stays_together()(together).holds
+    assert wellposed.limit_stays_together()(together).holds
     assert not wellposed.kinks_separate(together).holds
 
 
@@ -69,6 +70,8 @@ def test_a_solver_that_says_too_little_is_found():
     check = exact_limit.within_stated("memory", ["memory_error"])
     assert check(results_of(memory_gap=[1e-9] * 4, memory_error=[1e-8] * 4)).holds
     assert not check(results_of(memory_gap=[1e-7] * 4, memory_error=[1e-8] * 4)).holds
+    for gap, good in ((9e-9, True), (2e-8, False)):
+        assert exact_limit.eight_digits(results_of(long_gap=[gap] * 4, long_steps=[85] * 4)).holds == good
     orders = {p: [[float(n) ** -p for n in exact_limit.STEPS]] * 4 for p in (5, 2)}
     assert exact_limit.order_is_five(results_of(order_errors=orders[5])).holds
     assert not exact_limit.order_is_five(results_of(order_errors=orders[2])).holds

@@ -34,7 +34,7 @@ class CachedFeatures(Engine):
             return "it trains random-feature nets with frozen rank → width maps, without residual connections"
         if setting.batch is None or task.inputs < LEAST_INPUTS:
             return f"it trains in batches on tasks of {LEAST_INPUTS} inputs or more"
-        if task.size * net.widths[0] > MOST_NUMBERS:
+        if task.size is None or task.size * net.widths[0] > MOST_NUMBERS:
             return f"it keeps at most {MOST_NUMBERS:.0e} features of all samples"
         return Jax().why_not(setting)
 

@@ -65,7 +65,8 @@ def _attempt(velocity, t, y, slope, h, rtol):
     new = y + h * sum(w * k for w, k in zip(RK45.B, slopes, strict=True))
     slopes.append(velocity(t + h, new))
     gap = np.abs(h * sum(w * k for w, k in zip(RK45.E, slopes, strict=True))).max(axis=1)
-    return new, slopes[-1], float((gap / (rtol * (1 + np.abs(new).max(axis=1)))).max())
+    worst = float((gap / (rtol * (1 + np.abs(new).max(axis=1)))).max())
+    return new, slopes[-1], worst if np.isfinite(worst) else np.inf  # NaN would be neither accepted nor rejected
 
 
 # Plain jit on flat lists: a call costs 20 µs, where equinox's would cost ten times that.

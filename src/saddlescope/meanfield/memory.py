@@ -149,7 +149,8 @@ class MemorySolver:
             errors.append(sum_of_atoms(self.kind, self.alpha, *atoms.step, *at)[0])
         largest = np.abs(self.problem.targets).max()
         sizes = [max(np.abs(c).max(), largest) or 1.0 for c in stage.channels]  # all may be 0
-        return max(np.abs(e).max() / (self.rtol * s) for e, s in zip(errors, sizes, strict=True))
+        # Python's `max` would drop a NaN.
+        return float(np.max([np.abs(e).max() / (self.rtol * s) for e, s in zip(errors, sizes, strict=True)]))
 
     def _accept(self, h, rates, gamma, stage, time):
         for i, atoms in enumerate(self.atoms):

@@ -70,7 +70,8 @@ def follow_nodes(system: NodeSystem, start, times: np.ndarray, rtol: float = 1e-
 
 @reproducible()
 def times_of_overlap(system: NodeSystem, start, levels, T: float, rtol: float = 1e-7) -> list[float]:
-    """When E yŷ first reaches each of the rising `levels` before T; −1 where it does not."""
+    """When E yŷ first reaches each of the rising `levels` before T; 0 where it starts above, −1 where it does not."""
+    first = float(_overlap(system, flat_of(start)))
 
     def event(level):
         def gap(_, z):
@@ -88,7 +89,8 @@ def times_of_overlap(system: NodeSystem, start, levels, T: float, rtol: float = 
         atol=rtol * 1e-2,
         events=[event(level) for level in levels],
     )
-    return [float(t[0]) if len(t) else -1.0 for t in found.t_events]
+    reached = [float(t[0]) if len(t) else -1.0 for t in found.t_events]
+    return [0.0 if first >= level else t for level, t in zip(levels, reached, strict=True)]
 
 
 def _right_side(system) -> Callable:

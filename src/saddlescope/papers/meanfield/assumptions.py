@@ -3,8 +3,9 @@ names for it.
 
 Nothing is trained. Slopes of activations on ±40; moments of start laws, m^(-1/2) (E|w|^m)^(1/m),
 which a sub-Gaussian law keeps bounded; the largest of n feature weights, which a bounded law keeps
-bounded and a law of full support cannot; the derivative of the squared loss; and E ℓ at the u with
-E ∂ℓ = 0 where one input has two targets.
+bounded and a law of full support cannot; the derivative of the squared loss; E ℓ at the u with
+E ∂ℓ = 0 where one input has two targets; and the kernel's eigenvalues on four points in one
+dimension, with and without a bias.
 """
 
 import matplotlib.pyplot as plt
@@ -17,13 +18,12 @@ from saddlescope.errors import InvalidInput
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, GREEN, ORANGE, RED
 from saddlescope.meanfield import Measure, PseudoHuber, Squared, meanfield
-from saddlescope.meanfield.laws import GaussianFeatures, GaussianMixing, UniformFeatures, UniformMixing
+from saddlescope.meanfield.laws import GaussianFeatures, GaussianMixing, StartLaw, UniformFeatures, UniformMixing
 from saddlescope.nets.activation import LeakyReLU, ReLU, Sigmoid, Tanh
 from saddlescope.numerics import reproducible
-from saddlescope.papers.meanfield._kinds import slopes_of
+from saddlescope.papers.meanfield._kinds import ORDERS, scaled_moments, slopes_of
 
 ACTIVATIONS = {"leaky": LeakyReLU(0.1), "sigmoid": Sigmoid(), "tanh": Tanh(), "relu": ReLU()}
-ORDERS = np.arange(1, 41)
 COUNTS = (100, 10_000, 1_000_000)
 WIDE = 4.0  # beyond which a law of full support has some of a million draws
 AWAY = 1e-3  # a slope that counts as bounded away from zero on ±40
@@ -40,11 +40,12 @@ def measure(seed):
         "uniform_features": ("count", largest(UniformFeatures(), rng)),
         "gaussian_mixing": ("count", largest(GaussianMixing(), rng)),
         "uniform_mixing": ("count", largest(UniformMixing(), rng)),
-        "gaussian_moments": ("order", gaussian_moments()),
+        "gaussian_moments": ("order", scaled_moments(StartLaw(0, 0, 1))),
         "laplace_moments": ("order", laplace_moments()),
         "squared_slope": float(np.abs(Squared().derivative(np.array([1e3, 1e6]))).max()),
         "huber_slope": float(np.abs(PseudoHuber().derivative(np.array([1e3, 1e6]))).max()),
         "noisy_loss": noisy_loss(*noise),
+        "least_eigenvalue": ("bias", least_eigenvalues(rng)),
         "refused_without_bias": refuses(),
     }
 
@@ -54,14 +55,8 @@ def largest(law, rng):
     return np.array([np.abs(law.draw(rng, n, 1)[:, 0]).max() for n in COUNTS])
 
 
-def gaussian_moments():
-    """m^(-1/2) (E|w|^m)^(1/m) of a standard Gaussian."""
-    logs = ORDERS / 2 * np.log(2) + gammaln((ORDERS + 1) / 2) - np.log(np.pi) / 2
-    return np.exp(logs / ORDERS) / np.sqrt(ORDERS)
-
-
 def laplace_moments():
-    """The same of the two-sided exponential law, E|w|^m = m!."""
+    """m^(-1/2) (E|w|^m)^(1/m) of the two-sided exponential law, E|w|^m = m!."""
     return np.exp(gammaln(ORDERS + 1) / ORDERS) / np.sqrt(ORDERS)
 
 
@@ -71,6 +66,14 @@ def noisy_loss(up, down):
     u = y.mean()
     assert abs(Squared().derivative(u - y).mean()) < 1e-12
     return float(Squared().value(u - y).mean())
+
+
+def least_eigenvalues(rng):
+    """Of K on four points over its largest, leaky ReLU, without and with a bias; 0: some targets cannot be fitted."""
+    x = (np.array([-0.9, -0.3, 0.3, 0.9]) + rng.uniform(-0.2, 0.2, 4))[:, None]
+    laws = GaussianFeatures(1.0, 0.0), GaussianFeatures(1.0, 1.0)
+    values = [np.linalg.eigvalsh(law.kernel(ACTIVATIONS["leaky"], x, x)) for law in laws]
+    return np.array([v[0] / v[-1] for v in values])
 
 
 def refuses():
@@ -152,9 +155,14 @@ def zero_mean_slope(results):
     )
 
 
-def refused(results):
-    good = results.measured.refused_without_bias.values.astype(bool)
-    return always(int(good.sum()), len(good), share_text(int(good.sum()), len(good)))
+def bias_needed(results):
+    """Without a bias K is singular on four points, and the package says so; with one it is not."""
+    without, biased = results.measured.least_eigenvalue.values.T
+    good = (without < 1e-12) & (biased > 1e-9) & results.measured.refused_without_bias.values.astype(bool)
+    sizes = (
+        f"least over largest eigenvalue: at most {np.abs(without).max():.0e} without, at least {biased.min():.0e} with"
+    )
+    return always(int(good.sum()), len(good), f"{share_text(int(good.sum()), len(good))}; {sizes}")
 
 
 def draw(results):
@@ -220,6 +228,6 @@ experiment = Experiment(
             zero_mean_slope,
             note="It needs a target that is a function of x. With two targets at one x, E ℓ is half their variance.",
         ),
-        Claim("In one dimension a bias is needed, and its lack is refused.", "M25 · Section 2.1", refused),
+        Claim("In one dimension a bias is needed, as a constant input.", "M25 · Section 2.1", bias_needed),
     ),
 )

@@ -9,6 +9,7 @@ come as near as a sample can. The skewness of the limit's density says whether i
 """
 
 from functools import cache
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -52,7 +53,7 @@ def distance(weights, places, density):
 @cache
 def exact_flow():
     """The same for all nets of one process."""
-    return the_limit().flow(T, times=(0.0, T))
+    return the_limit().flow(T, times=2)
 
 
 @cache
@@ -64,8 +65,12 @@ def exact_densities(block):
 
 
 def measure(width, seed):
-    exact, net = exact_flow(), the_limit().net(width, seed).flow(T, times=(0.0, T))
-    found = {"loss_limit": float(exact.loss[-1]), "loss_net": float(net.loss[-1]), "loss_first": float(exact.loss[0])}
+    exact, net = exact_flow(), the_limit().net(width, seed).flow(T, times=2)
+    found: dict[str, Any] = {
+        "loss_limit": float(exact.loss[-1]),
+        "loss_net": float(net.loss[-1]),
+        "loss_first": float(exact.loss[0]),
+    }
     for name, block in LAYERS.items():
         places, densities = exact_densities(block)
         for word, density, own in zip(("first", "last"), densities, weights_of(net, block), strict=True):

@@ -158,8 +158,8 @@ def comparable(results):
     a, b = losses(results, LOW, epoch), losses(results, FULL, epoch)
     if len(a) != len(b) or not len(a):
         return None
-    low, high = mean_of(b - a + np.log10(2))
-    return decided_by({"late": above(low, high)}, f"epoch {epoch}: {_shown(a)} and {_shown(b)}")
+    gap = mean_of(b - a + np.log10(2))
+    return decided_by({"late": above(*gap)}, f"epoch {epoch}: {_shown(a)} and {_shown(b)}")
 
 
 def sooner(results):
@@ -167,8 +167,9 @@ def sooner(results):
     found = {net: [_first_below(m) for m in results.select(net=net, momentum=0.0).runs()] for net in (LOW, FULL)}
     if not all(found.values()) or len(found[LOW]) != len(found[FULL]):
         return None
-    low, full = (np.array(found[net]) for net in (LOW, FULL))
-    bound = np.minimum(full, int(results.values("epochs")[0]))
+    budget = int(results.values("epochs")[0])
+    full, bound = np.array(found[FULL]), np.minimum(found[FULL], budget)
+    low = np.minimum(found[LOW], round(LENGTH[LOW] * budget))
     told = np.all(np.isfinite(full) | (low < bound))  # else neither of the two was seen to be first
     gap = mean_of(np.log10(bound) - np.log10(low)) if told else (0.0, np.nan)
     text = "; ".join(f"{net}: epoch {', '.join(f'{e:g}' for e in epochs)}" for net, epochs in found.items())

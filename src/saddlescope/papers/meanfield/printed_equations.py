@@ -25,7 +25,7 @@ NONE = -1.0  # in the place of a gap: nets of two blocks have no block between t
 
 
 def measure(blocks, bias, seed):
-    rng = np.random.default_rng([blocks, seed])
+    rng = np.random.default_rng([blocks, seed, bias > 0])
     x, y = rng.standard_normal((POINTS, INPUTS)), rng.standard_normal(POINTS)
     net = drawn_as_printed(rng, blocks)
     fields, channels, _ = net.forward(x)
@@ -124,6 +124,8 @@ def is_gradient(*names):
         gap = np.max([results.measured[name].values for name in names], axis=0)
         blocks = results.measured.blocks.values
         there = gap != NONE
+        if not there.any():
+            return None
         good = gap <= ROUNDING
         groups = {
             f"{b} blocks": (good[there & (blocks == b)].sum(), (there & (blocks == b)).sum()) for b in set(blocks)
@@ -138,6 +140,8 @@ def is_gradient(*names):
 def channels_differ(results):
     data = results.measured
     deep = data.rank_printed.values != NONE
+    if not deep.any():
+        return None
     printed, right = data.rank_printed.values[deep], data.rank_right.values[deep]
     good = int(np.sum(printed > ROUNDING))
     text = (
@@ -149,6 +153,8 @@ def channels_differ(results):
 def index_is_needed(results):
     data = results.measured
     deep = data.rank_printed.values != NONE
+    if not deep.any():
+        return None
     good = (data.rank_printed.values[deep] <= ROUNDING) & (data.rank_right.values[deep] > ROUNDING)
     return always(int(good.sum()), int(deep.sum()), f"{good.sum()} of {deep.sum()} nets of three blocks or more")
 

@@ -103,7 +103,7 @@ experiment = Experiment(
     source="Theorem 2.2, kind (c)",
     measure=measure,
     full=dict(rounding=(0.2, 0.1, 0.05, 0.025, 0.0125), width=(LIMIT, 256, 1024), seed=range(4)),
-    quick=dict(rounding=(0.2, 0.1, 0.05, 0.025), width=(LIMIT,), seed=range(1)),
+    quick=dict(rounding=(0.2, 0.1, 0.07, 0.05), width=(LIMIT,), seed=range(1)),
     where=f"width > {LIMIT} or seed == 0",
     draw=draw,
     claims=(

@@ -6,6 +6,10 @@ event of scipy's DOP853: the linear theory leaves out that the residual changes,
 `theory` predicts the time twice: from the net's own draw (`leaving.py`), and from the laws alone
 (`limit.escape_time`, a median). The time to one half is measured as well.
 
+Times scatter with the luck of a draw, which the prediction from the draw knows. Slopes in ln n are
+fitted beside that luck, with a coefficient of its own: it does not depend on n, and what is left
+scatters less. A slope holds where its 95 % interval lies within 15 % of the predicted one.
+
 Two blocks leave at ln n/(2λ), λ = φ'(0) σ_L √(yKy). Three blocks leave at a time ∝ √n: in rank one
 it is Carlson's elliptic integral of the draw. For leaky ReLU there is no φ'(0): with one sign of y
 the rate is σ_L √((1 + α²)/2) √(yKy), and not that of the average slope (1 + α)/2.
@@ -16,16 +20,18 @@ from functools import cache
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.checks import groups_by, holds_in_share, share_text
+from saddlescope.checks import decided_by, groups_by, holds_in_share, share_text
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, RED
 from saddlescope.meanfield import meanfield
+from saddlescope.meanfield.distance import outputs_of
 from saddlescope.meanfield.laws import GaussianMixing, StartLaw
 from saddlescope.meanfield.stationary import escape_level, escape_rate, slope_at_zero
 from saddlescope.nets.activation import Erf, LeakyReLU, Tanh
 from saddlescope.papers.meanfield._kinds import STEP, zero_loss
-from saddlescope.papers.meanfield._node_flow import flat_of, seen, times_of_overlap
+from saddlescope.papers.meanfield._node_flow import times_of_overlap
+from saddlescope.papers.meanfield._numbers import lies_within
 from saddlescope.statistics import student, wilson
 from saddlescope.theory.meanfield.leaving import three_block_time, two_block_time
 
@@ -55,7 +61,7 @@ def measure(form, width, seed):
     system, start = net.system()
     said, level = time_by_law(form, width), escape_level(limit)
     left, half = times_of_overlap(system, start, (level, 10 * level), 50 * said)
-    loss = float(seen(system, flat_of(start)[None])[0][0])
+    residuals = np.asarray(limit.residual.value(outputs_of(net, start) - limit.measure.y))
     return {
         "time": left,
         "half_time": half,
@@ -63,7 +69,7 @@ def measure(form, width, seed):
         "from_law": said,
         "rate": rate,
         "average_rate": rate * average_over_right(limit),
-        "better_than_zero": loss < zero_loss(limit),
+        "better_than_zero": bool(limit.measure.weights @ residuals[:, 0] < zero_loss(limit)),
     }
 
 
@@ -94,43 +100,65 @@ def predicted(net, limit, level):
 # ---- Claims ----
 
 
-def slope_of(x, y):
-    """The slope of a line through (x, y) and half its 95 % interval."""
-    x, y = np.asarray(x, float), np.asarray(y, float)
-    centred = x - x.mean()
-    slope = centred @ y / (centred @ centred)
-    rest = y - y.mean() - slope * centred
-    return slope, student(len(x) - 1) * np.sqrt(rest @ rest / (len(x) - 2) / (centred @ centred))
+def slope_of(x, y, luck):
+    """The slope of y in x and half its 95 % interval, beside the luck of the draws where it is known."""
+    known = [luck] if np.ptp(luck) > 0 else []
+    columns = np.column_stack([np.ones(len(x)), x, *known])
+    free = len(x) - columns.shape[1]
+    if free < 1 or np.ptp(x) == 0:
+        return np.nan, np.nan
+    best = np.linalg.lstsq(columns, y, rcond=None)[0]
+    variance = np.sum((y - columns @ best) ** 2) / free
+    return best[1], student(free + 1) * np.sqrt(variance * np.linalg.inv(columns.T @ columns)[1, 1])
+
+
+def luck_of(m, said, log):
+    """What the draw adds to the predicted time, or to its logarithm; zeros where the draw predicts nothing."""
+    if (m.from_draw.values <= 0).any():
+        return np.zeros(m.sizes["run"])
+    time = np.log(m.from_draw.values) if log else m.from_draw.values
+    return time - said * np.log(m.width.values)
+
+
+def slopes(results, blocks, word, said, of=None, log=False):
+    """Whether the slope lies within 15 % of the one that `said` gives, in every form of so many blocks."""
+    words, texts = {}, []
+    for form in [f for f in results.values("form") if f"{blocks} blocks" in f]:
+        m = results.select(form=form).measured
+        rule = said(m)
+        y = np.log(m.time.values) if log else m.time.values if of is None else of(m)
+        slope, half = slope_of(np.log(m.width.values), y, luck_of(m, rule, log))
+        target = rule if of is None else 0.0
+        words[form] = lies_within(target - WITHIN * rule, target + WITHIN * rule, slope, half)
+        texts.append(f"{form}: {slope:.3f} ± {half:.3f}, {word} {target:.3f}")
+    return decided_by(words, "; ".join(texts)) if words else None
+
+
+def by_rate(m):
+    return 1 / (2 * float(m.rate.values[0]))
+
+
+def by_average_rate(m):
+    return 1 / (2 * float(m.average_rate.values[0]))
 
 
 def two_blocks(results):
-    """The slope of t in ln n is 1/(2λ): its interval contains it, in every form."""
-    good, said = [], []
-    for form in [f for f in results.values("form") if "2 blocks" in f]:
-        m = results.select(form=form).measured
-        slope, half = slope_of(np.log(m.width.values), m.time.values)
-        asked = 1 / (2 * float(m.rate.values[0]))
-        good.append(abs(slope - asked) <= half)
-        said.append(f"{form}: {slope:.2f} ± {half:.2f}, predicted {asked:.2f}")
-    return CheckResult(all(good), "; ".join(said)) if good else None
+    """The slope of t in ln n is 1/(2λ)."""
+    return slopes(results, 2, "predicted", by_rate)
 
 
 def average_slope(results):
-    m = results.measured
-    slope, half = slope_of(np.log(m.width.values), m.time.values)
-    asked = 1 / (2 * float(m.average_rate.values[0]))
-    return CheckResult(abs(slope - asked) <= half, f"slope {slope:.2f} ± {half:.2f}, asked {asked:.2f}")
+    return slopes(results, 2, "asked", by_average_rate)
 
 
 def three_blocks(results):
-    """The slope of ln t in ln n is 1/2, within its interval, in every form."""
-    good, said = [], []
-    for form in [f for f in results.values("form") if "3 blocks" in f]:
-        m = results.select(form=form).measured
-        slope, half = slope_of(np.log(m.width.values), np.log(m.time.values))
-        good.append(abs(slope - 0.5) <= half)
-        said.append(f"{form}: {slope:.3f} ± {half:.3f}")
-    return CheckResult(all(good), "; ".join(said)) if good else None
+    """The slope of ln t in ln n is 1/2."""
+    return slopes(results, 3, "predicted", lambda m: 0.5, log=True)
+
+
+def lag(results):
+    """From a twentieth to one half a net takes as long at all widths: the slope in ln n is 0, to 15 % of 1/(2λ)."""
+    return slopes(results, 2, "asked", by_rate, of=lambda m: m.half_time.values - m.time.values)
 
 
 def from_draw(results):
@@ -145,23 +173,22 @@ def from_draw(results):
 
 
 def from_law(results):
-    """The median over seeds lies within a quarter of the prediction that knows no draw."""
-    part, ratios = results, {}
-    for form in part.values("form"):
-        for width in part.values("width"):
-            m = part.select(form=form, width=width).measured
-            if m.sizes["run"]:
-                ratios[form, width] = float(np.median(m.time.values / m.from_law.values))
-    values = np.array(list(ratios.values()))
-    good = int(np.sum(np.abs(values - 1) <= 0.25))
-    text = (
-        f"{good} of {len(values)} medians within 25 %; measured over predicted {values.min():.2f} to {values.max():.2f}"
-    )
-    return holds_in_share(good, len(values), text)
+    """The prediction that knows no draw is the median: between 30 and 70 % of nets leave later, by the interval."""
+    words, texts = {}, []
+    for form in results.values("form"):
+        m = results.select(form=form).measured
+        later, n = int(np.sum(m.time.values > m.from_law.values)), m.sizes["run"]
+        low, high = wilson(later, n)
+        words[form] = lies_within(0.3, 0.7, (low + high) / 2, (high - low) / 2)
+        ratio = np.median(m.time.values / m.from_law.values)
+        texts.append(
+            f"{form}: {later} of {n} later ({low:.0%}–{high:.0%}), median of measured over predicted {ratio:.2f}"
+        )
+    return decided_by(words, "; ".join(texts))
 
 
 def all_leave(results):
-    good = results.measured.time.values > 0
+    good = results.measured.time.values != NONE
     return holds_in_share(int(good.sum()), len(good), share_text(int(good.sum()), len(good)), 1.0)
 
 
@@ -171,18 +198,6 @@ def better_at_start(results):
     low, high = wilson(int(good.sum()), len(good))
     text = share_text(int(good.sum()), len(good))
     return CheckResult(low >= HIGH, text, unclear=low < HIGH <= high)
-
-
-def lag(results):
-    """From a twentieth to one half a net takes as long at all widths: the slope in ln n is 0 within its interval."""
-    good, said = [], []
-    for form in [f for f in results.values("form") if "2 blocks" in f]:
-        m = results.select(form=form).measured
-        later = m.half_time.values - m.time.values
-        slope, half = slope_of(np.log(m.width.values), later)
-        good.append(abs(slope) <= half)
-        said.append(f"{form}: {np.mean(later):.2f}, slope in ln n {slope:.2f} ± {half:.2f}")
-    return CheckResult(all(good), "; ".join(said)) if good else None
 
 
 # ---- Output ----
@@ -212,8 +227,8 @@ experiment = Experiment(
     title="Time to leave a start that is stationary in the limit, against width",
     source="Section 2.6, Assumption C.5",
     measure=measure,
-    full=dict(form=tuple(FORMS), width=(32, 64, 128, 256, 512, 1024, 2048, 4096), seed=range(20)),
-    quick=dict(form=("tanh, 2 blocks", "tanh, 3 blocks"), width=(64, 1024), seed=range(6)),
+    full=dict(form=tuple(FORMS), width=(128, 256, 512, 1024, 2048, 4096), seed=range(20)),
+    quick=dict(form=("tanh, 2 blocks", "tanh, 3 blocks"), width=(128, 1024), seed=range(8)),
     draw=draw,
     claims=(
         Claim("Finite nets leave the start.", "ours", all_leave),
