@@ -109,6 +109,7 @@ def test_the_check_of_slopes_can_fail(slope, holds):
     coords = {"n": ("run", n), "case": ("run", ["erf"] * 12)}
     results = Results(xr.Dataset({"rms": (("run", "net"), values)}, coords), xr.Dataset({"run": np.arange(12)}))
     found = slope_check("rms", "n", ("erf",), (-0.56, -0.44))(results)
+    assert found is not None
     assert found.holds is holds
     assert found.unclear is False
 

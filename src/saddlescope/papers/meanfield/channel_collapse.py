@@ -96,7 +96,7 @@ def kept(results):
 
 
 def draw(results):
-    figure, ax = plt.subplots(figsize=(5, 3.6))
+    figure, ax = plt.subplots(figsize=(5, 3.6), layout="constrained")
     for case in results.values("case"):
         widths, ratios = means(results.select(case=case), "ratio", "n")
         ax.loglog(widths, ratios, "o-", ms=4, lw=1, label=case)
@@ -111,7 +111,7 @@ experiment = Experiment(
     source="Section 1.1, Section 3",
     measure=measure,
     full=dict(case=tuple(TIMES), n=tuple(2**k for k in range(6, 14)), seed=range(6)),
-    quick=dict(case=("one law", "two laws", "zero mean"), n=(64, 1024), seed=range(3)),
+    quick=dict(case=("one law", "two laws"), n=(32, 1024), seed=range(4)),
     draw=draw,
     claims=(
         Claim("With one law for all channels the limit has equal channels for ever.", "ours", same_in_limit),
@@ -119,7 +119,8 @@ experiment = Experiment(
             "Low-rank nets do not collapse under an i.i.d. start.",
             "M20 · Section 1.1, as printed",
             differ_in_limit,
-            note="The r channels of one law are one channel, repeated: what differs comes from the draw.",
+            note="In the limit the r channels of one law are one channel, repeated: what differs comes from the draw. "
+            "From mean zero all of them stay at 0, and a net of any width has the ratios of its draw.",
         ),
         Claim(
             "In nets |R₁₂| falls as n^(−1/2): specialisation is an effect of finite width.",

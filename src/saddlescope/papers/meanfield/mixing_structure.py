@@ -36,8 +36,8 @@ STRUCTURED = tuple(name for name in STRUCTURES if name != "Gauss")
 def measure(structure, std, height):
     start = (StartLaw(slope=0), StartLaw(slope=3))
     data = Measure(X, (LOW + height * HIGH) / np.hypot(1, height))
-    laws = dict(features=GaussianFeatures(std, std), mixing=STRUCTURES[structure], start=start)
-    limit = meanfield(data, 2, 1, Erf(), **laws)
+    features, mixing = GaussianFeatures(std, std), STRUCTURES[structure]
+    limit = meanfield(data, 2, 1, Erf(), features=features, mixing=mixing, start=start)
     times = np.append(0.0, np.geomspace(0.1, TIME, 40))
     channels, outputs = follow_nodes(limit, times, nodes=16)
     low, high = (channels.transpose(0, 2, 1) @ mode for mode in (LOW, HIGH))
@@ -66,14 +66,14 @@ def equal_by_gauss(results):
 
 def draw(results):
     names = results.values("structure")
-    figure, axes = plt.subplots(1, len(names), figsize=(2.6 * len(names), 2.8), sharey=True, squeeze=False)
+    figure, axes = plt.subplots(1, len(names), figsize=(6.5, 2.6), sharey=True, squeeze=False, layout="constrained")
     for ax, name, letter in zip(axes[0], names, "ABCD", strict=False):
         for i, run in enumerate(results.select(structure=name).runs()):
             for k in (0, 1):
                 label = None if i else f"channel {k + 1}"
                 ax.semilogx(run.time.values, run.share.values[:, k], color=f"C{k}", lw=1.6 - k, label=label)
         ax.set(xlabel="time", ylim=(-0.02, 1.02))
-        ax.set_title(f"$\\bf{{{letter}}}$  {name}", loc="left")
+        ax.set_title(f"$\\bf{{{letter}}}$  {name}", loc="left", fontsize=8)
     axes[0, 0].set_ylabel("share of cos 3πx in a channel")
     axes[0, 0].legend(fontsize=7)
     return figure

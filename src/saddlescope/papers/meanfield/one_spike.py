@@ -126,7 +126,7 @@ def draw(results):
     figure, axes = plt.subplots(1, len(laws), figsize=(6.5, 2.6), sharey=True, layout="constrained")
     for ax, law, letter in zip(np.atleast_1d(axes), laws, "abcd", strict=False):
         run = next(iter(results.select(law=law).runs()))
-        ax.plot(TIMES, run.net, color=GREEN, lw=0.8, label=f"net, n = {WIDTH:,}")
+        ax.plot(TIMES, run.net, color=GREEN, lw=4, alpha=0.5, label=f"net, n = {WIDTH:,}")
         ax.plot(TIMES, run.f, color=BLACK, lw=1.8, label="limit")
         ax.plot(TIMES, run.theory, "--", color=BLUE, lw=1.2, label="Lemma H.2 with K")
         ax.plot(TIMES, run.printed, ":", color=RED, label="as printed")

@@ -75,7 +75,7 @@ def draw(results):
     for name, color in zip(results.values("activation"), (SKY, ORANGE), strict=False):
         angles = results.select(activation=name, rank=2).measured.angle.values
         axes[2].hist(angles, np.linspace(0, 180, 19), color=color, alpha=0.7, label=name, density=True)
-    axes[2].set(xlabel="angle of f(−δ) and f(δ), degrees", yticks=[], title="(c) rank 2, all δ")
+    axes[2].set(xlabel="angle of f(±δ), degrees", ylabel="density", yticks=[], title="(c) rank 2, all δ")
     axes[2].legend(fontsize=7)
     figure.suptitle(f"{len(results.values('seed'))} seeds, width {WIDTH:,}", fontsize=9)
     return figure
