@@ -22,7 +22,7 @@ from saddlescope.papers.meanfield._numbers import above, lies_within
 from saddlescope.statistics import mean_of
 
 REFERENCE = 8192
-WIDTHS = tuple(2**k for k in range(5, 13))
+WIDTHS = tuple(2**k for k in (5, 7, 9, 11, 12))
 WITHIN = 0.1  # of the mean square; without shared neurons it would be off by one half
 
 
