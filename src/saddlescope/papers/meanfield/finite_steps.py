@@ -67,7 +67,10 @@ def draw(results):
     figure, axes = plt.subplots(1, len(cases), figsize=(6.5, 3), sharey=True, squeeze=False, layout="constrained")
     for ax, case, letter in zip(axes[0], cases, "ABCD", strict=False):
         for method, slope in ((FULL, 1.0), (SINGLE, 0.5)):
-            steps, mean = means(results.select(case=case, method=method), "rms", "length")
+            part = results.select(case=case, method=method)
+            if not part.measured.sizes["run"]:
+                continue
+            steps, mean = means(part, "rms", "length")
             ax.loglog(steps, mean, "o-", ms=3, lw=1, label=f"gradient of {method}")
             line = mean[0] * (steps / steps[0]) ** slope
             ax.loglog(steps, line, color=BLACK, ls="--", lw=0.8, label=f"slope {slope:g}")

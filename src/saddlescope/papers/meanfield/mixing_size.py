@@ -83,7 +83,7 @@ experiment = Experiment(
             "There is no advantage in large entries of L.",
             "M111 · Remark G.1, as printed",
             no_advantage,
-            note="Larger entries speed up both layers at a given learning rate, up to a size of about 2.",
+            note="Larger entries speed up both layers at a given learning rate; beyond a size of 2 they gain little.",
         ),
         Claim(
             "Their price is a larger distance from the limit, by a positive power of σ.",
