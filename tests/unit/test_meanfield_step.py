@@ -10,7 +10,7 @@ from saddlescope.papers.meanfield._quadrature import (
     sphere_average,
     uniform_average,
 )
-from saddlescope.papers.meanfield._step_runs import _is_lost, chance_of_distinct
+from saddlescope.papers.meanfield._step_runs import _beyond, _is_lost, _three, chance_of_distinct
 from saddlescope.papers.meanfield.kernel import by_kind
 from saddlescope.results import Results, collect
 
@@ -101,10 +101,44 @@ def test_inequality_is_refuted_by_one_net():
 
 
 def test_winners_by_chance_are_compared_with_their_expectation():
-    points = [dict(activation="tanh", delta=0.5, rank=2, seed=s) for s in range(40)]
-    half = [s % 2 for s in range(40)]
-    assert _step_claims.as_chance(made(points, distinct=half, chance=[0.5] * 40)).holds
-    assert not _step_claims.as_chance(made(points, distinct=half, chance=[0.05] * 40)).holds
+    def judged(chance, seeds):
+        points = [dict(activation="tanh", delta=d, rank=2, seed=s) for d in (0.5, 1.0) for s in range(seeds)]
+        half = [p["seed"] % 2 for p in points]
+        return _step_claims.as_chance(made(points, distinct=half, chance=[chance] * len(points)))
+
+    assert judged(0.5, 200).holds
+    assert judged(0.5, 20).unclear  # nets of one seed count once
+    other = judged(0.05, 200)
+    assert not other.holds
+    assert not other.unclear
+
+
+def test_one_constant_is_refuted_but_not_shown_by_few_nets():
+    points = [dict(activation="tanh", delta=0.5, rank=2, seed=s) for s in range(3)]
+    assert _step_claims.one_constant(made(points, largest_remainder=[1.0, 2.0, 3.0])).unclear
+    refuted = _step_claims.one_constant(made(points, largest_remainder=[1.0, 2.0, 30.0]))
+    assert not refuted.holds
+    assert not refuted.unclear
+
+
+def test_kinks_are_counted_without_leaky_runs():
+    points = [dict(activation="tanh", delta=0.5, rank=2, seed=s) for s in range(8)]
+    assert _step_claims.slides(made(points, on_floor=[0.0] * 8)).holds
+
+
+def test_a_path_that_rises_too_little_is_seen():
+    times = np.linspace(0, 1, 5)
+    np.testing.assert_allclose(_beyond(times**3, 3 * times**2, times), 0, atol=1e-15)
+    assert _beyond(times**3, 4 * times**2, times).min() < -0.1
+    assert _three(np.array([True, True, True, False, True])).tolist() == [True, False, False]
+
+
+def test_few_nets_do_not_say_that_every_radius_fails():
+    points = seeds_of(("tanh",), 8)
+    norms = [1.0] * 8
+    one_serves = made(points, outside=[[3.0, 2.0, 0.9]] * 8, iterate_norm=norms)
+    assert _lemma_claims.stays_inside(one_serves).holds
+    assert not _lemma_claims.stays_inside(made(points, outside=[[3.0, 2.0, 1.5]] * 8, iterate_norm=norms)).holds
 
 
 def test_a_fact_about_kinds_can_hold_for_some():
@@ -114,3 +148,6 @@ def test_a_fact_about_kinds_can_hold_for_some():
     assert found.partly
     assert "tanh, gauss (negative)" in found.evidence
     assert check(made(points, smallest=[1.0] * 4)).holds
+    among = by_kind(lambda r: r.smallest > 0, lambda r: "negative", among=lambda r: r.law.item() == "gauss")
+    assert "true for 1 of 2 kinds" in among(made(points, smallest=[1.0, -1.0, 1.0, 1.0])).evidence
+    assert by_kind(bool, str, among=lambda r: False)(made(points, smallest=[1.0] * 4)) is None

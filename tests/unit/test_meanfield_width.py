@@ -11,7 +11,13 @@ from saddlescope.meanfield.by_nodes import follow_nodes
 from saddlescope.meanfield.distance import follow_nets, gaps_over_time, outputs_of, weights_of
 from saddlescope.nets.activation import Erf, RoundedLeakyReLU
 from saddlescope.numerics import reproducible
-from saddlescope.papers.meanfield import channel_collapse, frequency_order, mixing_structure
+from saddlescope.papers.meanfield import (
+    channel_collapse,
+    frequency_order,
+    mixing_structure,
+    wide_reference,
+    width_limit,
+)
 from saddlescope.papers.meanfield._coupling import slope_check, word_in_band
 from saddlescope.papers.meanfield.finite_width import with_sobol
 from saddlescope.papers.meanfield.wide_reference import first_neurons
@@ -109,6 +115,7 @@ def test_the_check_of_slopes_can_fail(slope, holds):
     coords = {"n": ("run", n), "case": ("run", ["erf"] * 12)}
     results = Results(xr.Dataset({"rms": (("run", "net"), values)}, coords), xr.Dataset({"run": np.arange(12)}))
     found = slope_check("rms", "n", ("erf",), (-0.56, -0.44))(results)
+    assert found is not None
     assert found.holds is holds
     assert found.unclear is False
 
@@ -138,3 +145,24 @@ def test_rows_need_one_number_per_channel():
         mixing_structure.STRUCTURES["axes"].nodes(3, 12, False)
     with pytest.raises(InvalidInput, match="rows of finite numbers"):
         RowMixing((1.0, 2.0))
+
+
+@pytest.mark.parametrize(("shared", "holds"), [(True, True), (False, False)])
+def test_shared_neurons_show_in_the_mean_square(shared, holds):
+    """a_n and a_N are averages over n and N neurons; a reference of other neurons has (1/n + 1/N)."""
+    rng, n, N = np.random.default_rng(0), wide_reference.WIDTHS[-1], wide_reference.REFERENCE
+    own = rng.normal(0, n**-0.5, 400)
+    rest = rng.normal(0, (N - n) ** -0.5, 400)
+    wide = (n * own + (N - n) * rest) / N if shared else rng.normal(0, N**-0.5, 400)
+    arrays = {"nested": np.abs(own - wide)[:, None], "coupled": np.abs(own)[:, None]}
+    data = xr.Dataset({name: (("run", "width"), values) for name, values in arrays.items()})
+    found = wide_reference.as_shared(Results(data, xr.Dataset({"run": np.arange(400)})))
+    assert found.holds is holds
+    assert not found.unclear
+
+
+def test_half_times_of_training_lie_between_steps():
+    half = np.mean(np.cos(np.pi * width_limit.X) ** 2) / 2
+    run = xr.Dataset({"loss": ("step", half * np.array([2.0, 1.5, 0.5, 0.1]))})
+    assert width_limit.half_step(run) == pytest.approx(1.5)
+    assert np.isnan(width_limit.half_step(run.isel(step=slice(0, 2))))

@@ -4,12 +4,16 @@ Only the plane of two inputs matters. There a Gaussian has a length and an angle
 the sphere too. Pieces end where a feature bends, so that every piece is smooth.
 """
 
+from functools import cache
+
 import numpy as np
+
+legendre = cache(np.polynomial.legendre.leggauss)
 
 
 def pieces(breaks, count=120):
     """Gauss-Legendre nodes and weights on every piece between sorted breaks."""
-    x, weights = np.polynomial.legendre.leggauss(count)
+    x, weights = legendre(count)
     low, high = np.asarray(breaks[:-1]), np.asarray(breaks[1:])
     nodes = (low + high)[:, None] / 2 + (high - low)[:, None] / 2 * x
     return nodes.ravel(), ((high - low)[:, None] / 2 * weights).ravel()

@@ -50,7 +50,7 @@ def _scale(s):
 def _theorem(series, f, times):
     """The inequality, the equality, the printed equality, and leads that are lost, over all pairs."""
     worst, worst_printed, unequal, held, wrong, lost, kept = 0.0, 0.0, 0.0, 0, 0, 0, 0
-    favourable, counted, printed, off = 0, 0, [], []
+    favourable, counted, printed, off, rises = 0, 0, [], [], []
     for (point, pair), s in series.items():
         share, right, said = s.slack / _scale(s), s.right_hypotheses, s.hypotheses
         worst = min(worst, share[right].min(initial=0.0))
@@ -59,7 +59,9 @@ def _theorem(series, f, times):
         unequal = max(unequal, np.abs(share[equal]).max(initial=0.0))
         strong = said & ((1 - s.rho) * s.leading > np.abs(s.remainder))
         held, wrong = held + strong.sum(), wrong + (s.rate[strong] < 0).sum()
-        off.append(_off_path(s, f[:, point][:, pair], f[:, point], times))
+        quiet = np.abs(f[:, point][:, pair]).min(axis=1) > QUIET * np.abs(f[:, point]).max()
+        off.append(np.abs(_beyond(s.value, s.rate, times))[_three(quiet)].max(initial=0.0))
+        rises.append(_beyond(s.value, s.least_rate, times)[_three(quiet & said)].min(initial=0.0))
         if point == 0:
             favourable += (s.remainder[said] > 0).sum()
             counted += said.sum()
@@ -73,7 +75,8 @@ def _theorem(series, f, times):
         "unequal": float(unequal),
         "dominated": int(held),
         "dominated_wrong": int(wrong),
-        "rate_gap": float(np.nanmax([*off, 0.0])),
+        "rate_gap": float(np.max(off)),
+        "least_rise": float(np.min(rises)),
         "printed_gap": float(np.median(printed)) if printed else -1.0,
         "leads": int(kept),
         "leads_lost": int(lost),
@@ -93,13 +96,15 @@ def _printed_gap(s, where):
     return np.abs(gap).max() / np.abs((s.rate - s.remainder)[where]).max()
 
 
-def _off_path(s, pair, channels, times):
-    """R's change over two saved steps against the integral of its rate, where no channel is small."""
-    quiet = np.abs(pair).min(axis=1) > QUIET * np.abs(channels).max()
-    quiet = quiet[:-2] & quiet[1:-1] & quiet[2:]
-    change = s.value[2:] - s.value[:-2]
-    said = (s.rate[:-2] + 4 * s.rate[1:-1] + s.rate[2:]) * (times[1] - times[0]) / 3
-    return np.abs(change - said)[quiet].max(initial=0.0)
+def _beyond(value, rate, times):
+    """R's change over two saved steps, less the integral of a rate by Simpson's rule."""
+    said = (rate[:-2] + 4 * rate[1:-1] + rate[2:]) * (times[1] - times[0]) / 3
+    return value[2:] - value[:-2] - said
+
+
+def _three(flags):
+    """Where three saved times in a row are flagged."""
+    return flags[:-2] & flags[1:-1] & flags[2:]
 
 
 def _hypotheses(s, d, learning):

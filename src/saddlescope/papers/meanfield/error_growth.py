@@ -6,6 +6,8 @@ for ranks 1 to 16 and times up to 16. K = 1 is the least that the paper allows, 
 growth here is the least it can be.
 """
 
+from functools import cache
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -23,12 +25,27 @@ WIDTH, TIMES = 1024, np.array([0.0, 1.0, 2.0, 4.0, 8.0, 16.0])
 RANKS = (1, 2, 4, 8, 16)
 
 
-def measure(r, seed):
+@cache
+def flow_of(r):
+    """The limit and its flow; a worker solves it once for all nets."""
     limit = meanfield(points(), r, 1, Erf())
-    flow = limit.flow(TIMES[-1], times=TIMES, rtol=1e-7)
+    return limit, limit.flow(TIMES[-1], times=TIMES, rtol=1e-7)
+
+
+def measure(r, seed):
+    limit, flow = flow_of(r)
     nets = nets_of(limit, WIDTH, seed)
     gaps = [gaps_over_time(flow, *pair)["sup"] for pair in zip(nets, follow_nets(nets, TIMES), strict=True)]
-    return {"time": (("save",), TIMES), "sup": (("net", "save"), np.maximum.accumulate(gaps, axis=1))}
+    return {
+        "time": (("save",), TIMES),
+        "sup": (("net", "save"), np.maximum.accumulate(gaps, axis=1)),
+        "apart": float(np.ptp(flow.data.channels.values, axis=-1).max()),
+    }
+
+
+def bounds_of(r, t):
+    """Those of Lemma G.1 with K = 1 and δ = 0.05; the step does not enter."""
+    return Bounds(t, r, 1.0, (WIDTH, WIDTH), 1e-9, 0.05)
 
 
 def per_channel(results):
@@ -38,8 +55,7 @@ def per_channel(results):
     found = []
     for k, t in enumerate(TIMES[1:], 1):
         slope, half = exponents(np.exp(ranks)[:, None], m["sup"].values[:, :, k].ravel())
-        bound = Bounds(t, 1, 1.0, (WIDTH,) * 2, 1e-9, 0.05)
-        found.append((t, slope[0], half[0], bound.growth))
+        found.append((t, slope[0], half[0], bounds_of(1, t).growth))
     return found
 
 
@@ -57,21 +73,15 @@ def _word(slope, half, limit):
 
 def by_specialisation(results):
     """As printed: because channels specialise. In the limit of these nets all channels are equal."""
-    limit = meanfield(points(), 4, 1, Erf())
-    channels = limit.flow(4.0, times=5, rtol=1e-7).data.channels.values
-    apart = float(np.abs(np.diff(channels, axis=-1)).max())
-    return CheckResult(apart > 1e-12, f"largest difference of the limit's channels {apart:.1e}", exact=True)
-
-
-def least_exponent(results):
-    """G.6: K_T (1 + rK) is 1,000 or less at T = 10, K = 1, r = 100."""
-    exponent = Bounds(10.0, 100, 1.0, (1000, 1000), 1e-3, 0.05).exponent
-    text = f"K_T (1 + rK) = {exponent:,.0f}; the factor is 10^{exponent / np.log(10):.0f}"
-    return CheckResult(exponent <= 1000, text, exact=True)
+    apart = results.measured["apart"].values[results.measured.r.values > 1]
+    if not apart.size:
+        return None
+    text = f"largest difference of the limit's channels {apart.max():.1e}"
+    return CheckResult(bool((apart > 1e-12).all()), text, exact=True)
 
 
 def draw(results):
-    figure, (left, right) = plt.subplots(1, 2, figsize=(7.6, 3.2))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(6.5, 3), layout="constrained")
     for k, t in enumerate(TIMES[1:], 1):
         ranks = results.values("r")
         mean = [results.select(r=r).measured["sup"].values[:, :, k].mean() for r in ranks]
@@ -86,7 +96,7 @@ def draw(results):
     )
     left.set_title("$\\bf{A}$", loc="left")
     for r in results.values("r"):
-        bounds = [Bounds(t, r, 1.0, (WIDTH,) * 2, 1e-9, 0.05).coupling() for t in TIMES[1:]]
+        bounds = [bounds_of(r, t).coupling() for t in TIMES[1:]]
         right.plot(TIMES[1:], bounds, "o-", ms=3, lw=1, label=f"r = {r}")
     right.set(xlabel="time T", ylabel="log10 of the bound, K = 1")
     right.legend(fontsize=7)
@@ -99,7 +109,7 @@ experiment = Experiment(
     source="Section 2.7, G.6",
     measure=measure,
     full=dict(r=RANKS, seed=range(4)),
-    quick=dict(r=(1, 4, 8), seed=range(2)),
+    quick=dict(r=(1, 8), seed=range(2)),
     draw=draw,
     claims=(
         Claim("The exponential in rK is pessimistic.", "M45 · Section 2.7, G.6", pessimistic),
@@ -108,12 +118,6 @@ experiment = Experiment(
             "M45 · Section 2.7, G.6, as printed",
             by_specialisation,
             note="The distance grows slowly in r though all channels of the limit are equal.",
-        ),
-        Claim(
-            "K_T (1 + rK) is at most 1,000 for T ≤ 10, K ≈ 1, r ≤ 100.",
-            "M116 · G.6, as printed",
-            least_exponent,
-            note="It is 1,111 already at K = 1, and grows with K as T^K.",
         ),
     ),
 )

@@ -4,15 +4,16 @@ Every net is set beside the exact limit at its own neurons, so that nets are ind
 other. Weights are compared at 21 times up to T = 4 (40 with bounded laws, 100 with zero mean); the
 net follows its own gradient flow. `sup` is the paper's D_T, `rms` its root mean square over neurons.
 Cases change the activation, the depth, the dimension of the data and the laws; with "bounded laws"
-every assumption holds with K = 1. "zero mean" is the usual independent start: its limit never moves,
-so that its distance is how far nets go. "Sobol" has a deterministic mixing matrix, the quantiles of
-a Sobol sequence.
+all that the proofs of Appendix G bound by K is at most 1. "zero mean" is the usual independent start:
+its limit never moves, so that its distance is how far nets go. "Sobol" has a deterministic mixing
+matrix, the quantiles of a Sobol sequence.
 """
 
 from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import NullFormatter
 from scipy.special import ndtri
 from scipy.stats import qmc
 
@@ -62,10 +63,9 @@ def measure(case, n, seed):
 
 def _distances(flow, net, state):
     gaps = gaps_over_time(flow, net, state)
-    start = {f"{name}_start": float(gaps[name][0]) for name in ("sup", "output")}
     ends = {name: float(values.max()) for name, values in gaps.items()}
     inside = 3 * (flow.data.time.values[-1] + 1) * net.width**2 / CHANCE + np.e
-    return ends | start | {"sup_over_log": ends["sup"] / np.sqrt(np.log(inside))}
+    return ends | {"sup_over_log": ends["sup"] / np.sqrt(np.log(inside))}
 
 
 def same_in_dimensions(results):
@@ -115,19 +115,6 @@ def below_bound(results):
     return always(int(np.sum(room >= 0)), room.size, f"{text}, in {room.size} nets")
 
 
-def by_distance_at_zero(results):
-    """As the proof of Corollary G.1 has it: |ŷ − ŷ_limit| ≤ K (1 + rK) D_t, at t = 0."""
-    part = results.select(case="bounded laws").measured
-    if not part.sizes["run"]:
-        return None
-    allowed = 3 * part.sup_start.values.ravel()
-    good = part.output_start.values.ravel() <= allowed
-    text = (
-        f"{good.sum()} of {good.size} nets; D_0 = {allowed.max():g}, gap of outputs up to {part.output_start.max():.2g}"
-    )
-    return always(int(good.sum()), good.size, text)
-
-
 def no_worse(results):
     """The mean distance with a deterministic L is not above that of a random one, at each width."""
     m = results.select(case="Sobol").measured
@@ -140,24 +127,23 @@ def no_worse(results):
     return CheckResult(all(good), f"mean distance with Sobol L over that with random L: {text}")
 
 
-LABELS = {
-    "rms": "root mean square gap of weights",
-    "sup": "largest gap of weights, $D_T$",
-    "output": "largest gap of outputs",
-}
+LABELS = {"rms": "root mean square of weights", "sup": "largest of weights, $D_T$", "output": "largest of outputs"}
 
 
 def draw(results):
-    figure, axes = plt.subplots(1, 3, figsize=(8.4, 3.4), sharex=True)
+    figure, axes = plt.subplots(1, 3, figsize=(6.5, 3.2), sharex=True, layout="constrained")
     for ax, (name, label), letter in zip(axes, LABELS.items(), "ABC", strict=True):
         for k, case in enumerate(results.values("case")):
             widths, gaps = means(results.select(case=case), name, "n")
             ax.loglog(widths, gaps, "os"[k // 6] + "-", ms=3, lw=1, label=case)
         ax.loglog(widths, 3 * widths**-0.5, color=BLACK, ls="--", lw=0.8, label="slope −1/2")
-        ax.set(xlabel="width n", ylabel=label)
-        ax.set_title(letter, loc="left", fontweight="bold")
+        ax.set(xlabel="width n", xticks=(100, 1000))
+        ax.set_title(f"$\\bf{{{letter}}}$  {label}", loc="left", fontsize=8)
+        ax.yaxis.set_minor_formatter(NullFormatter())
+    axes[0].set_ylabel("gap")
     nets = NETS * len(results.values("seed"))
-    axes[0].legend(fontsize=6, title=f"mean of {nets} nets", title_fontsize=6)
+    handles = axes[0].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside lower center", ncols=5, fontsize=7, title=f"mean of {nets} nets each")
     return figure
 
 
@@ -166,7 +152,7 @@ experiment = Experiment(
     source="Theorem 2.3, Appendix G",
     measure=measure,
     full=dict(case=(*MOVING, "d = 4", "d = 16", "Sobol", "zero mean"), n=WIDTHS, seed=range(8)),
-    quick=dict(case=("erf",), n=(64, 512, 2048), seed=range(2)),
+    quick=dict(case=("erf",), n=(32, 1024), seed=range(8)),
     draw=draw,
     claims=(
         Claim(
@@ -194,12 +180,6 @@ experiment = Experiment(
             "The loss, a test function, approaches that of the limit as n^(−1/2).",
             "M109 · Corollary G.1",
             slope_check("loss", "n", MOVING, RMS_BAND),
-        ),
-        Claim(
-            "Outputs differ by K(1 + rK) D_t at most, at every t.",
-            "M109 · Corollary G.1, proof, as printed",
-            by_distance_at_zero,
-            note="At t = 0 coupled weights agree, D_0 = 0, but an average over n neurons is not the average over all.",
         ),
         Claim(
             "A width of about 1,000 suffices, from starts that move the limit.",

@@ -62,7 +62,8 @@ def half_time(times, share):
 def low_first(results):
     halves = results.measured.half_time.values
     good = np.isfinite(halves).all(axis=1) & (np.diff(halves, axis=1) > 0).all(axis=1)
-    slope, half = exponents(np.tile(MODES, len(halves))[:, None], halves.ravel())
+    reached = np.isfinite(halves).ravel()
+    slope, half = exponents(np.tile(MODES, len(halves))[reached, None], halves.ravel()[reached])
     text = f"{good.sum()} of {good.size} flows; half-times grow as k^{slope[0]:.2f} ± {half[0]:.2f}"
     text += f", from {halves[:, 0].min():.2g} at k = 1 to {halves[:, -1].max():.3g} at k = 6"
     return always(int(good.sum()), good.size, text, groups_by(results, "net", good))
@@ -92,7 +93,7 @@ def channels_differ(results):
 
 
 def draw(results):
-    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.4))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(6.5, 3), layout="constrained")
     run = next(iter(results.runs()))
     shades = plt.get_cmap("viridis")(np.linspace(0.05, 0.9, len(MODES)))
     for k, colour in zip(MODES, shades, strict=True):

@@ -43,7 +43,7 @@ def next_bound(below: float, largest, lipschitz, mixing, change, weights) -> flo
 
 def sum_bound(factors: np.ndarray, values: np.ndarray, order: float) -> tuple[float, float, float]:
     """Lemma E.1 for Σ_k a_k U_k, sample × k: the moment, Minkowski's bound, and the one by a max."""
-    each = moment(values, order)
+    each = np.asarray(moment(values, order))
     minkowski = float(np.abs(factors) @ each)
     return float(moment(values @ factors, order)), minkowski, float(np.abs(factors).sum() * each.max())
 

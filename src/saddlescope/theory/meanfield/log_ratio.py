@@ -59,9 +59,14 @@ class LogRatio(NamedTuple):
         return self.pulls & self.dominant
 
     @property
+    def least_rate(self) -> np.ndarray:
+        """ε + (1 − ρ) |leading|, below which ∂_t R does not fall under the hypotheses."""
+        return self.remainder + (1 - self.rho) * np.abs(self.leading)
+
+    @property
     def slack(self) -> np.ndarray:
-        """∂_t R − ε less its lower bound (1 − ρ) |leading|: not negative under the hypotheses."""
-        return self.rate - self.remainder - (1 - self.rho) * np.abs(self.leading)
+        """∂_t R less that bound: not negative under the hypotheses."""
+        return self.rate - self.least_rate
 
     def printed_gap(self, rho: float) -> np.ndarray:
         """∂_t R less the printed right-hand side with one constant ρ."""

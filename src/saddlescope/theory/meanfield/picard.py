@@ -62,7 +62,8 @@ class Neurons(NamedTuple):
 
     def at_rest(self, times) -> Path:
         """The path that stays at the start."""
-        return tuple(np.repeat(w[None], len(times), axis=0) for w in self.start)
+        w1, w2 = (np.repeat(w[None], len(times), axis=0) for w in self.start)
+        return w1, w2
 
 
 def apply_operator(neurons: Neurons, times: np.ndarray, path: Path) -> Path:
