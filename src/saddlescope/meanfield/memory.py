@@ -113,9 +113,9 @@ class MemorySolver:
         while self.time < end:
             last = self.time + self.length.next >= end * (1 - 1e-15)
             h = end - self.time if last else self.length.next
-            error, *step = self._try(h)
+            error, rates, gamma, stage = self._try(h)
             if self.length.takes(h, error, end, last):
-                self._accept(h, *step, end if last else self.time + h)
+                self._accept(h, rates, gamma, stage, end if last else self.time + h)
                 self.on_floor += h if error > 1 else 0.0
             else:
                 self.rejected += 1
