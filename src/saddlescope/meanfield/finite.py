@@ -92,7 +92,7 @@ class FiniteNet:
         solved = solve_nodes(system, start, times, rtol, floor, implicit)
         records = records_of(system, solved)
         rough = solve_nodes(system, start, times, min(COARSER * rtol, 0.1), floor, implicit)
-        outputs = channels_of(system, rough, system.first, system.kernel)[-1]
+        outputs = channels_of(system, rough, np.asarray(system.first), np.asarray(system.kernel))[-1]
         error = max(rtol, _error(records, outputs, times, floor * (solved.on_floor > 0)))
         attributes = attributes_of(solved, "net", error)
         data = labelled(self.limit.measure, times, records, attributes | {"width": self.width})
