@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from saddlescope.errors import number_of, require
-from saddlescope.meanfield.by_nodes import attributes_of, channels_of, records_of
+from saddlescope.meanfield.by_nodes import COARSER, attributes_of, channels_of, records_of
 from saddlescope.meanfield.flow import Flow, Neurons, labelled
 from saddlescope.meanfield.laws.features import with_one
 from saddlescope.meanfield.limit import Limit
@@ -91,7 +91,10 @@ class FiniteNet:
         system, start = self.system()
         solved = solve_nodes(system, start, times, rtol, floor, implicit)
         records = records_of(system, solved)
-        attributes = attributes_of(solved, "net", _error(records, times, rtol, floor * (solved.on_floor > 0)))
+        rough = solve_nodes(system, start, times, min(COARSER * rtol, 0.1), floor, implicit)
+        outputs = channels_of(system, rough, np.asarray(system.first), np.asarray(system.kernel))[-1]
+        error = max(rtol, _error(records, outputs, times, floor * (solved.on_floor > 0)))
+        attributes = attributes_of(solved, "net", error)
         data = labelled(self.limit.measure, times, records, attributes | {"width": self.width})
         title = f"net of width {self.width}, rank {self.limit.rank}, {number_of(len(self.frozen), 'block')}"
         return Flow(data, NetSolution(self, system, solved), title)
@@ -117,11 +120,11 @@ class FiniteNet:
         return found
 
 
-def _error(records, times, rtol, floor):
-    """The tolerance; where the flow was on its shortest step, what the outputs move in such a step."""
+def _error(records, rough, times, floor):
+    """The difference to larger steps; where the flow was on its shortest step, what outputs move in such a step."""
     outputs = np.stack([r[1][-1] for r in records])
     speed = np.abs(np.diff(outputs, axis=0) / np.diff(times)[:, None, None]).max()
-    return max(rtol, floor * speed)
+    return max(np.abs(outputs - rough).max(), floor * speed)
 
 
 class NetSolution(NamedTuple):

@@ -7,6 +7,8 @@ import numpy as np
 from saddlescope.errors import InvalidInput, require
 from saddlescope.tasks.task import Samples, Task
 
+LARGEST = 1e30  # its square, and a sum of them, is still a number
+
 
 @final
 class Measure:
@@ -22,6 +24,8 @@ class Measure:
     def __init__(self, x, y, weights=None):
         self.x, self.y = as_rows(x, "inputs of a measure"), as_rows(y, "targets of a measure")
         require(len(self.x) == len(self.y), f"Every input needs a target; got {len(self.x)} and {len(self.y)}.")
+        largest = max(np.abs(self.x).max(), np.abs(self.y).max())
+        require(largest < LARGEST, f"Inputs and targets must be below {LARGEST:g}; got {largest:g}: scale them to 1.")
         points = len(self.x)
         self.weights = np.full(points, 1 / points) if weights is None else _as_weights(weights)
         require(len(self.weights) == points, f"{points} points need {points} weights; got {len(self.weights)}.")

@@ -85,7 +85,7 @@ def solve_nodes(
     states, ends, result = _solve(system, state, when, rtol_, floor_, MOST_STEPS, implicit)
     ends = np.asarray(ends)[np.isfinite(ends)]
     if result != diffrax.RESULTS.successful:
-        raise InvalidInput(_said_of_end(ends.max(initial=0.0), times[-1], len(ends) - 1, implicit))
+        raise InvalidInput(_said_of_end(ends.max(initial=0.0), times[-1], len(ends) - 1, implicit, floor))
     lengths = np.diff(ends)
     short = lengths[lengths <= floor * (1 + 1e-6)].sum() if floor else 0.0
     span = times[-1] - times[0]
@@ -105,8 +105,10 @@ def _check_implicit(system, state):
     )
 
 
-def _said_of_end(reached, end, steps, implicit):
+def _said_of_end(reached, end, steps, implicit, floor):
     """Why a solver stopped, and what to do."""
-    remedy = "a shorter time" if implicit else "a shorter time, or implicit=True with a smooth activation"
+    remedy = "" if implicit else ", or implicit=True with a smooth activation"
+    if floor and steps < MOST_STEPS / 2:
+        remedy = ", or a smaller floor"
     where = f"The solver stopped at time {reached:.3g} of {end:g} after {steps:,} steps"
-    return f"{where}: the flow is stiff. Ask for {remedy}."
+    return f"{where}. Ask for a shorter time{remedy}."
