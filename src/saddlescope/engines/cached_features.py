@@ -10,7 +10,6 @@ from saddlescope.engines.engine import Engine
 from saddlescope.engines.jax_loop import Jax, JaxStepper
 from saddlescope.nets import RandomFeatureNet
 from saddlescope.nets.net import Net
-from saddlescope.tasks.task import Samples
 
 LEAST_INPUTS = 32  # with fewer it is as fast to compute a feature as to read it from memory
 MOST_NUMBERS = 5e8  # features that are kept: 2 GB in float32. A constant, so that no machine chooses otherwise
@@ -49,7 +48,7 @@ class CachedStepper(JaxStepper):
         state = super().start()
         chunks = np.array_split(np.arange(self.samples), -(-self.samples // CHUNK))
         features = [_first_features(self.net, state[0], self.data.x[rows[0] : rows[-1] + 1]) for rows in chunks]
-        self.seen = Samples(jnp.concatenate(features), self.data.y)
+        self.seen = eqx.tree_at(lambda data: data.x, self.data, jnp.concatenate(features))
         self.learner = _AfterFeatures(self.net)
         return state
 

@@ -9,7 +9,6 @@ import numpy as np
 from saddlescope.meanfield import GemanMcClure, Limit, Measure, PseudoHuber, meanfield
 from saddlescope.meanfield.laws import GaussianFeatures, StartLaw, UniformFeatures, UniformMixing
 from saddlescope.nets.activation import LeakyReLU, RoundedLeakyReLU, Sigmoid, Tanh
-from saddlescope.numerics import reproducible
 
 ZERO, ONE = StartLaw(0, 0, 1), StartLaw(1, 0, 1)
 STEP = Measure([-0.5, 0.5], [1.0, 0.0])
@@ -61,14 +60,12 @@ KINDS = {
 }
 
 
-@reproducible()
 def zero_loss(limit: Limit) -> float:
     """The loss of the predictor that is zero."""
     values = np.asarray(limit.residual.value(-limit.measure.y))
     return float(limit.measure.weights @ values.sum(axis=1))
 
 
-@reproducible()
 def slopes_of(activation) -> tuple[float, float]:
     """The least and the largest φ' on ±40, by differences."""
     z = np.linspace(-40, 40, 80_001)

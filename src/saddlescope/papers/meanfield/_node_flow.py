@@ -14,7 +14,6 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from saddlescope.meanfield.nodes import NodeSystem
-from saddlescope.numerics import reproducible
 
 
 def flat_of(state) -> np.ndarray:
@@ -52,7 +51,6 @@ def _seen(system, z):
     return jax.lax.map(one, z)
 
 
-@reproducible()
 def follow_nodes(system: NodeSystem, start, times: np.ndarray, rtol: float = 1e-8, method: str = "DOP853"):
     """States at `times`, time × number.
 
@@ -68,7 +66,6 @@ def follow_nodes(system: NodeSystem, start, times: np.ndarray, rtol: float = 1e-
     return found.y.T
 
 
-@reproducible()
 def times_of_overlap(system: NodeSystem, start, levels, T: float, rtol: float = 1e-7) -> list[float]:
     """When E yŷ first reaches each of the rising `levels` before T; 0 where it starts above, −1 where it does not."""
     first = float(_overlap(system, flat_of(start)))
@@ -97,13 +94,11 @@ def _right_side(system) -> Callable:
     return lambda _, z: np.asarray(_velocity(system, z))
 
 
-@reproducible()
 def seen(system: NodeSystem, states: np.ndarray):
     """Loss, channels of every block and B at every state, as numpy arrays."""
     return jax.tree.map(np.asarray, _seen(system, states))
 
 
-@reproducible()
 def speed(system: NodeSystem, state: np.ndarray) -> float:
     """The largest derivative of any weight or of Γ."""
     return float(np.abs(_velocity(system, state)).max())

@@ -20,7 +20,6 @@ from saddlescope.figures import BLUE, GREEN, ORANGE, RED
 from saddlescope.meanfield import Measure, PseudoHuber, Squared, meanfield
 from saddlescope.meanfield.laws import GaussianFeatures, GaussianMixing, StartLaw, UniformFeatures, UniformMixing
 from saddlescope.nets.activation import LeakyReLU, ReLU, Sigmoid, Tanh
-from saddlescope.numerics import reproducible
 from saddlescope.papers.meanfield._kinds import ORDERS, scaled_moments, slopes_of
 
 ACTIVATIONS = {"leaky": LeakyReLU(0.1), "sigmoid": Sigmoid(), "tanh": Tanh(), "relu": ReLU()}
@@ -29,7 +28,6 @@ WIDE = 4.0  # beyond which a law of full support has some of a million draws
 AWAY = 1e-3  # a slope that counts as bounded away from zero on ±40
 
 
-@reproducible()
 def measure(seed):
     rng = np.random.default_rng(seed)
     low = [slopes_of(a)[0] for a in ACTIVATIONS.values()]

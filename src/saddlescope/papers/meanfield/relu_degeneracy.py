@@ -29,7 +29,6 @@ from saddlescope.figures import BLUE, GREEN, ORANGE, RED
 from saddlescope.meanfield import Measure, meanfield
 from saddlescope.meanfield.laws import GaussianFeatures, StartLaw
 from saddlescope.nets.activation import ReLU
-from saddlescope.numerics import reproducible
 from saddlescope.statistics import wilson
 
 T, STEP, FAILED, STILL = 1000.0, 0.1, 1e-2, 0.98
@@ -45,7 +44,6 @@ def net_for(rank, width, seed):
     )
 
 
-@reproducible()
 def measure(rank, width, seed):
     net = net_for(rank, width, seed)
     system, start = net.system()

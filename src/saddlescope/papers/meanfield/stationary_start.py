@@ -51,13 +51,19 @@ def limit_of(form):
 
 
 @cache
+def rate_of(form):
+    """Seconds for a kinked activation."""
+    return escape_rate(limit_of(form))
+
+
+@cache
 def time_by_law(form, width):
     return limit_of(form).escape_time(width)
 
 
 def measure(form, width, seed):
     limit = limit_of(form)
-    net, rate = limit.net(width, seed), escape_rate(limit)
+    net, rate = limit.net(width, seed), rate_of(form)
     system, start = net.system()
     said, level = time_by_law(form, width), escape_level(limit)
     left, half = times_of_overlap(system, start, (level, 10 * level), 50 * said)

@@ -206,6 +206,7 @@ def needs(axes):
         find_dataset("mnist").load()
 
 
+READS = "a readout sees all features at once, and a low-rank net only what passes its few channels"
 MATCHED = (("rank 10", "readout as rank 10"), ("rank 50", "readout as rank 50"))
 experiment = Experiment(
     title="MNIST accuracy by trained parameters: low rank, MLP, and readouts of random features",
@@ -230,12 +231,13 @@ experiment = Experiment(
         Claim("Low-rank nets train 95–99 % fewer parameters than the MLP.", "M8 · Sec. 1", saves_parameters),
         Claim("About 97 % is reached with 13,000 to 31,000 trained parameters.", "M18 · Sec. 1", about_97),
         Claim("From rank 15 to rank 50 the accuracy changes by less than 0.1 points.", "M13, M15 · Table 1",
-              differs_less("rank 50", "rank 15", 0.1)),
+              differs_less("rank 50", "rank 15", 0.1),
+              note="over five seeds the accuracy still rises with the rank, by about 0.7 points"),
         Claim("The low-rank net with all maps trained matches the MLP: they differ by less than half a point.",
               "M16 · Sec. 1", differs_less("all trained, rank 32", "MLP", 0.5)),
         Claim("At equal numbers of trained parameters the low-rank net is more accurate than a readout of random "
-              "features.", "M18 · ours", beats(MATCHED)),
+              "features.", "M18 · ours", beats(MATCHED), note=READS),
         Claim("The low-rank net of rank 5 is more accurate than a readout of the same 512 features.", "M18 · ours",
-              beats((("rank 5", "readout as rank 0"),))),
+              beats((("rank 5", "readout as rank 0"),)), note=READS),
     ),
 )  # fmt: skip
