@@ -37,9 +37,10 @@ def test_chance_at_a_right_angle_in_four_dimensions_exceeds_independence():
 
 
 def test_a_lead_is_lost_by_crossing_not_by_a_jump():
-    assert _is_lost(np.array([0.3, 0.1, -0.1]))
-    assert not _is_lost(np.array([0.3, -0.1, 0.1]))
-    assert not _is_lost(np.array([3.0, 2.0, -5.0]))
+    times = np.array([0.0, 1.0, 2.0])
+    assert _is_lost(np.array([0.3, 0.1, -0.1]), np.full(3, -0.2), times)
+    assert not _is_lost(np.array([0.3, -0.1, 0.1]), np.full(3, -0.1), times)
+    assert not _is_lost(np.array([3.0, 2.0, -5.0]), np.full(3, -1.0), times)  # a jump that no rate explains
 
 
 def test_brute_force_averages_know_easy_integrals():

@@ -86,7 +86,7 @@ experiment = Experiment(
     source="Lemma G.2",
     measure=measure,
     full=dict(case=CASES, method=(FULL, SINGLE), log2_steps=range(5, 13), seed=range(20)),
-    quick=dict(case=("erf",), method=(FULL, SINGLE), log2_steps=(5, 10), seed=range(8)),
+    quick=dict(case=("erf",), method=(FULL, SINGLE), log2_steps=(5, 11), seed=range(8)),
     draw=draw,
     claims=(
         Claim("With one random point per step the gap falls as √ε.", "M108 · Lemma G.2", slope_of(SINGLE)),

@@ -149,7 +149,7 @@ experiment = Experiment(
             "While (i)–(iii) hold, a lead at x₀ is not lost.",
             "M59 · Theorem 3.1",
             dominance_kept,
-            note="ε₀ may be negative and exceed the leading term.",
+            note="With leaky ReLU ε₀ is negative and exceeds the leading term in some stretches, mostly late ones.",
         ),
         Claim(
             "ε₀ has a favourable sign where (i)–(iii) hold.",
@@ -196,7 +196,8 @@ experiment = Experiment(
             "Different channels win at x₀ and x₁.",
             "M4, M46 · Abstract, Section 3",
             winners_apart,
-            note="f(δ) is nearly −f(−δ): one channel, the same at both points, has both signs of the step.",
+            note="With tanh f(δ) is nearly −f(−δ): one channel, the same at both points, has both signs of the "
+            "step. With leaky ReLU the angle is smaller, and winners are those of a random rotation.",
         ),
         Claim(
             "Different channels win as often as after a random rotation.",
@@ -219,11 +220,14 @@ experiment = Experiment(
             "The channel that leads at x₀ at the start leads at the end.",
             "M49 · Section 3.1",
             in_most("kept_lead", "kept"),
+            note="Starts are noise of size n^(−1/2), and channels grow along B, which begins independently of f.",
         ),
         Claim(
             "The channel that (iii) names when half of the loss is left wins.",
             "ours; M63",
             in_most("named", "named"),
+            note="(iii) names the channel that grows fastest for its size at that instant, often a small one "
+            "that catches up.",
         ),
         Claim(
             "A leaky ReLU's flow spends part of its time on a kink; that of tanh does not.",
