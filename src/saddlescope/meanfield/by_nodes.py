@@ -10,8 +10,8 @@ import numpy as np
 from saddlescope.meanfield.flow import Flow, Neurons, labelled
 from saddlescope.meanfield.laws.features import with_one
 from saddlescope.meanfield.limit import Limit
-from saddlescope.meanfield.marching import march_systems
-from saddlescope.meanfield.node_solver import NodeFlow, solve_nodes
+from saddlescope.meanfield.marching import NodeFlow, march_system, march_systems
+from saddlescope.meanfield.node_solver import solve_nodes
 from saddlescope.meanfield.nodes import Nodes, NodeSystem, State
 from saddlescope.meanfield.numbers import whole_number
 
@@ -66,7 +66,7 @@ def _outputs_of_parts(limit, parts, times, steps):
     if limit.kinked or implicit:
         return np.stack([_outputs(limit, part, times, steps) for part in parts])
     systems = [system_of(limit, part) for part in parts]
-    gammas, weights = march_systems(systems, times, rtol, floor)
+    gammas, weights = march_systems(systems, times, rtol, floor).states
     found = [
         np.asarray(_channels(system, (jnp.asarray(gammas[i]), tuple(jnp.asarray(w[i]) for w in weights)))[-1])
         for i, (system, _) in enumerate(systems)
@@ -91,8 +91,7 @@ def follow_nodes(limit: Limit, times: np.ndarray, nodes: int = 24, rtol: float =
     """
     rule = limit.mixing.nodes(limit.rank, nodes, limit.kinked)
     system, start = system_of(limit, [rule] * limit.depth)
-    gamma, weights = march_systems([(system, start)], times, rtol, 0.0)
-    states = gamma[0], tuple(w[0] for w in weights)
+    states = march_system(system, start, times, rtol, 0.0).states
     return [np.asarray(c) for c in _channels(system, jax.tree.map(jnp.asarray, states))]
 
 

@@ -82,14 +82,13 @@ def _of_width(flow, limit, width, seeds):
 def follow_nets(nets: Sequence[FiniteNet], times: np.ndarray) -> list[State]:
     """Γ and weights of nets of one width at these times, one state per net with the time as first axis.
 
-    Nets of a smooth activation are followed side by side. With a kink one net may take thousands of shortest steps:
-    each is then solved by itself, in compiled code.
+    Nets of a smooth activation are followed side by side. A kink shortens the steps of one net, not those of all.
     """
     limit = nets[0].limit
     if limit.kinked:
         floor = least_step(times[-1])
         return [solve_nodes(*net.system(), times, RTOL, floor).states for net in nets]
-    gammas, weights = march_systems([net.system() for net in nets], times, RTOL, 0.0)
+    gammas, weights = march_systems([net.system() for net in nets], times, RTOL, 0.0).states
     return [(gammas[i], tuple(w[i] for w in weights)) for i in range(len(nets))]
 
 

@@ -14,7 +14,8 @@ from saddlescope.meanfield.by_nodes import COARSER, attributes_of, channels_of, 
 from saddlescope.meanfield.flow import Flow, Neurons, labelled
 from saddlescope.meanfield.laws.features import with_one
 from saddlescope.meanfield.limit import Limit
-from saddlescope.meanfield.node_solver import NodeFlow, solve_nodes
+from saddlescope.meanfield.marching import NodeFlow
+from saddlescope.meanfield.node_solver import solve_nodes
 from saddlescope.meanfield.nodes import Nodes, NodeSystem, State
 from saddlescope.meanfield.numbers import is_number, whole_number
 from saddlescope.meanfield.request import checked_request

@@ -6,6 +6,7 @@ Dormand and Prince's of orders 5 and 4.
 
 from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -13,13 +14,34 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.integrate import RK45
 
+from saddlescope.errors import InvalidInput
 from saddlescope.meanfield.nodes import NodeSystem, State
 from saddlescope.meanfield.step_length import StepLength
 
 FIRST = 0.01  # the first step to try
+MOST_STEPS = 100_000
 
 
-def march_systems(systems: Sequence[tuple[NodeSystem, State]], times: np.ndarray, rtol: float, floor: float) -> State:
+class NodeFlow(NamedTuple):
+    """A solution at the saved times.
+
+    **Arguments:**
+
+    - `times`: when.
+    - `states`: Γ and weights, with the time as the first axis; before it the system, if there are several.
+    - `steps`: the number of steps.
+    - `on_floor`: the share of the time that went by in steps of the shortest length.
+    """
+
+    times: np.ndarray
+    states: State
+    steps: int
+    on_floor: float
+
+
+def march_systems(
+    systems: Sequence[tuple[NodeSystem, State]], times: np.ndarray, rtol: float, floor: float
+) -> NodeFlow:
     """Γ and the weights of the blocks above the first, with system and time as the first two axes.
 
     **Arguments:**
@@ -39,13 +61,21 @@ def march_systems(systems: Sequence[tuple[NodeSystem, State]], times: np.ndarray
         return np.asarray(_velocity(tree, lanes, shapes, parts, float(t), y))
 
     y = np.concatenate([np.asarray(leaf).reshape(len(systems), -1) for leaf in leaves], axis=1)
-    saved = np.stack(_march(velocity, y, times, rtol, floor), axis=1)
-    return _unflatten(saved, shapes)
+    saved, steps, on_floor = _march(velocity, y, times, rtol, floor)
+    states = _unflatten(np.stack(saved, axis=1), shapes)
+    return NodeFlow(np.asarray(times), states, steps, on_floor / (times[-1] - times[0]))
+
+
+def march_system(system: NodeSystem, state: State, times: np.ndarray, rtol: float, floor: float) -> NodeFlow:
+    """One system; the arguments are those of `march_systems`."""
+    flow = march_systems([(system, state)], times, rtol, floor)
+    gamma, weights = flow.states
+    return flow._replace(states=(gamma[0], tuple(w[0] for w in weights)))
 
 
 def _march(velocity, y, times, rtol, floor):
     saved, t, slope = [y], times[0], velocity(times[0], y)
-    length = StepLength(FIRST, floor, rtol)
+    length, steps, on_floor = StepLength(FIRST, floor, rtol), 0, 0.0
     for end in times[1:]:
         while t < end:
             last = t + length.next >= end * (1 - 1e-15)
@@ -53,8 +83,17 @@ def _march(velocity, y, times, rtol, floor):
             new, new_slope, error = _attempt(velocity, t, y, slope, h, rtol)
             if length.takes(h, error, end, last):
                 t, y, slope = end if last else t + h, new, new_slope
+                steps, on_floor = steps + 1, on_floor + h * (error > 1)
+            if steps > MOST_STEPS:
+                raise InvalidInput(_said_of_end(t, times[-1]))
         saved.append(y)
-    return saved
+    return saved, steps, on_floor
+
+
+def _said_of_end(reached, end):
+    remedy = "implicit=True with a smooth activation"
+    where = f"The solver stopped at time {reached:.3g} of {end:g} after {MOST_STEPS:,} steps"
+    return f"{where}. Ask for a shorter time, or {remedy}."
 
 
 def _attempt(velocity, t, y, slope, h, rtol):

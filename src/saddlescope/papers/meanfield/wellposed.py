@@ -77,7 +77,7 @@ def end_of_net(limit, seed, epsilon):
         shift = (sign * epsilon - features @ net.start[0] / WIDTH) * WIDTH / (features @ features)
         start = (net.start[0] + features[:, None] * shift, net.start[1])
         systems.append(FiniteNet(limit, net.frozen, start).system())
-    (gamma, _) = march_systems(systems, np.array([0.0, T]), 1e-9, T * 1e-4 * limit.kinked)
+    gamma, _ = march_systems(systems, np.array([0.0, T]), 1e-9, T * 1e-4 * limit.kinked).states
     kernel = features @ features / WIDTH
     return float(abs(2 * epsilon - kernel * (gamma[0, -1, 0, 0] - gamma[1, -1, 0, 0])))
 
@@ -97,7 +97,7 @@ def picard(phi, seed):
         new = _iterate(system, unravel, start, path, times[1])
         changes.append(float(jnp.abs(new - path).max()))
         path = new
-    gamma, weights = march_systems([(system, state)], times[[0, -1]], 1e-9, PICARD_T * 1e-4 * net.limit.kinked)
+    gamma, weights = march_systems([(system, state)], times[[0, -1]], 1e-9, PICARD_T * 1e-4 * net.limit.kinked).states
     flow = np.concatenate([gamma[0, -1].ravel(), weights[0][0, -1].ravel()])
     return np.array(changes), float(np.abs(np.asarray(path[-1]) - flow).max())
 
