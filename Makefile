@@ -15,6 +15,7 @@ demo: .venv/installed
 	$(BIN)/saddlescope run simplicity.fig1b --quick --out demo --quiet
 	$(BIN)/saddlescope run valleys.fig1 --quick --out demo --quiet
 	$(BIN)/saddlescope run escape.example1 --quick --out demo --quiet
+	$(BIN)/saddlescope run meanfield.two_step --quick --out demo --quiet
 	@echo "Open demo/index.html"
 
 test: .venv/installed
@@ -32,6 +33,7 @@ bench: .venv/installed
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/sweeps.py
 	$(BIN)/python benchmarks/escape.py
+	$(BIN)/python benchmarks/meanfield.py
 
 fuzz: .venv/installed
 	$(BIN)/python tools/fuzz.py 2>/dev/null

@@ -1,4 +1,4 @@
-"""CPU time of the limit's solvers, in one interleaved run: memory form, quadrature, and particles by diffrax.
+"""CPU time of the limit's solvers, in one interleaved run: memory form, quadrature, and particles.
 
     python benchmarks/meanfield.py [--write]
 

@@ -15,10 +15,11 @@ from saddlescope.meanfield import (
     StartLaw,
     UniformFeatures,
     UniformMixing,
+    marching,
     meanfield,
 )
 from saddlescope.meanfield.flow import _check_falls
-from saddlescope.meanfield.node_solver import MOST_STEPS, _said_of_end
+from saddlescope.meanfield.node_solver import _said_of_end
 from saddlescope.meanfield.stationary import escape_level
 from saddlescope.nets import Erf, Identity, LeakyReLU, ReLU, Tanh, low_rank
 from saddlescope.tasks import LinearTeacher, cosine
@@ -166,16 +167,15 @@ def test_without_bias_a_target_that_is_two_rays_can_be_fitted():
 
 
 def test_a_time_that_explicit_steps_cannot_reach(monkeypatch):
-    from saddlescope.meanfield import node_solver
-
-    monkeypatch.setattr(node_solver, "MOST_STEPS", 10)
+    monkeypatch.setattr(marching, "MOST_STEPS", 10)
     with pytest.raises(InvalidInput, match=r"stopped at time .* implicit=True"):
         meanfield(TWO, 1, 1, Tanh()).flow(300.0, times=2, nodes=8)
 
 
 def test_what_to_do_when_a_solver_stops():
-    assert "implicit=True" in _said_of_end(3.0, 1e9, MOST_STEPS, False, 0.0)
-    assert "a smaller floor" in _said_of_end(900.0, 1e4, 3, False, 300.0)
+    assert "a larger floor" in _said_of_end(3.0, 1e9, marching.MOST_STEPS, False)
+    assert "a smaller floor" in _said_of_end(900.0, 1e4, 3, False)
+    assert "floor" not in _said_of_end(900.0, 1e4, 3, True)
 
 
 def test_a_start_that_does_not_move_is_told():

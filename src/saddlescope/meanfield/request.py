@@ -64,8 +64,6 @@ def check_schedules(schedules, times):
 
 def _rate(block, schedule, t):
     rate = np.asarray(schedule(t))
-    require(
-        rate.ndim == 0 and np.issubdtype(rate.dtype, np.number),
-        f"The schedule of block {block} must give one number per time; it gave {rate!r}.",
-    )
+    if rate.ndim > 0 or not np.issubdtype(rate.dtype, np.number):
+        raise InvalidInput(f"The schedule of block {block} must give one number per time; it gave {rate!r}.")
     return float(rate)
