@@ -201,7 +201,8 @@ def draw(results):
         for run in results.select(case=case, width=width).runs():
             ax.semilogy(run.time, run.net_loss, color=BLUE, lw=0.5)
         ax.semilogy(run.time, run.limit_loss, color=BLACK, lw=1.2)
-        ax.set_title(case.replace(" 1 ", ", 2 blocks\n").replace(" 2 ", ", 3 blocks\n"), fontsize=7)
+        name, depth, loss = case.split(" ")
+        ax.set_title(f"{name}, {int(depth) + 1} blocks\n{loss}", fontsize=7)
         ax.set_ylim(1e-10, 2)
         ax.tick_params(labelsize=7)
     for ax in axes.flat[len(cases) :]:
