@@ -219,7 +219,7 @@ def draw(results):
         widths = np.unique(m.width.values)
         law = [float(m.from_law.values[m.width.values == w][0]) for w in widths]
         ax.plot(widths, law, color=color, lw=1, label=form.split(",")[0])
-        ax.set_xscale("log")
+        ax.set_xscale("log", base=2)
     for ax, title in zip(axes, ("(a) two blocks: ln n/(2λ)", "(b) three blocks: √n"), strict=True):
         ax.set(xlabel="width n", ylabel="time to leave", title=title)
         if ax.lines:

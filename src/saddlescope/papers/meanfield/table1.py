@@ -168,8 +168,8 @@ def tables(results):
         values, printed = part.accuracy.values, published.get(model)
         low, high = one_more(values)
         cells = compared(printed, values.mean(), low, high) if printed else (None, float(values.mean()), None, None)
-        rows.append((model, int(part.trained[0]), len(values), *cells))
-    columns = ("model", "trained parameters", "seeds", *AGREES)
+        rows.append((model, int(part.trained[0]), len(values), _shown(mean_of(values)), *cells))
+    columns = ("model", "trained parameters", "seeds", "mean, 95 % interval", *AGREES)
     return (Table("accuracy", "Test accuracy in per cent after the last epoch", columns, rows),)
 
 
