@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from saddlescope.papers.valleys import _adam, _baseline, _escape, _partials, _symmetry, fig8, valley_or_noise
+from saddlescope.checks import mean_odd_share
+from saddlescope.papers.valleys import _adam, _baseline, _escape, _partials, fig8, valley_or_noise
 from saddlescope.papers.valleys.one_plateau_one_frequency import gains, learned_first, one_to_one
 from saddlescope.results import Results
 from saddlescope.stages.value import Drop
@@ -116,8 +117,8 @@ def test_one_drop_one_frequency():
 def test_odd_share_is_taken_over_the_second_half_of_the_hidden_blocks():
     shares = (0.9, 0.8, 0.2, 0.1, 0.0)  # the last is the output
     run = xr.Dataset({f"symmetry_defect_{k}": (("saved", f"c{k}"), [[0.5, 0.5], [s, s]]) for k, s in enumerate(shares)})
-    assert _symmetry.asymmetry(run) == pytest.approx(0.15)
-    assert _symmetry.asymmetry(run, 0) == pytest.approx(0.5)
+    assert mean_odd_share(run) == pytest.approx(0.15)
+    assert mean_odd_share(run, 0) == pytest.approx(0.5)
 
 
 def sweep_results(outcomes, seeds):

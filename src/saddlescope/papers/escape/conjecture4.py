@@ -207,6 +207,8 @@ experiment = Experiment(
             "Its level is that of the best net whose layers from the second on have rank one.",
             "E3, E88 · Section 5, conjecture 4",
             is_best(1),
+            note="Nets of that form from random starts, trained with Adam, reach a lower loss than the plateau's: the "
+            "plateau is where descent waits, not the best that rank one can do.",
         ),
         Claim(
             "The second plateau is locally optimal in rank two.",

@@ -254,7 +254,7 @@ def draw(results):
     for ax in axes[:, 1:].flat:
         ax.set_ylabel("")
     for ax in axes.flat[len(kinds) :]:
-        ax.set_visible(False)
+        ax.remove()
     axes[0, 0].legend(fontsize=7, loc="center right")
     figure.suptitle(f"Infinite width stays above zero; nets of width {width}, {seeds} seeds", fontsize=9)
     return figure

@@ -225,8 +225,9 @@ def draw(results):
     seeds = len(results.values("seed"))
     left.set(xlabel="epoch", ylabel="mean squared error", title=f"A  no momentum, {seeds} seeds")
     right.set(xlabel="epoch", title=f"B  rank 10 by momentum, {seeds} seeds")
-    left.legend(fontsize=7, loc="lower left")
-    right.legend(fontsize=7, loc="lower left")
+    for ax in (left, right):
+        if ax.get_legend_handles_labels()[0]:
+            ax.legend(fontsize=7, loc="lower left")
     return figure
 
 

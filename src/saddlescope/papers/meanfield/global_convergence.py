@@ -206,7 +206,7 @@ def draw(results):
         ax.set_ylim(1e-10, 2)
         ax.tick_params(labelsize=7)
     for ax in axes.flat[len(cases) :]:
-        ax.set_visible(False)
+        ax.remove()
     figure.supxlabel("time t", fontsize=8)
     figure.supylabel("loss", fontsize=8)
     seeds = len(results.values("seed"))
