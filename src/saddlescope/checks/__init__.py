@@ -2,6 +2,7 @@
 
 from saddlescope.checks.settings import decided_by, if_clear
 from saddlescope.checks.shares import (
+    all_below,
     always,
     error_within,
     groups_by,
@@ -22,6 +23,7 @@ from saddlescope.checks.stages import (
 from saddlescope.checks.symmetry import mean_odd_share, odd_shares
 
 __all__ = [
+    "all_below",
     "always",
     "curve",
     "decided_by",

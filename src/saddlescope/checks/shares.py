@@ -52,6 +52,25 @@ def always(good: int, n: int, evidence: str, groups: Groups | None = None) -> Ch
     return holds_in_share(good, n, evidence, ALWAYS, groups)
 
 
+def all_below(name: str, within: float, what: str) -> Check:
+    """A theorem about one number per run: it is at most `within` in every case.
+
+    **Arguments:**
+
+    - `name`: the measured number.
+    - `within`: what is allowed.
+    - `what`: what the number is, in words.
+    """
+
+    def check(results):
+        found = results.measured[name].values
+        good = int(np.sum(found <= within))
+        text = f"{share_text(good, len(found))}; largest {what} {found.max():.2g}, allowed {within:g}"
+        return always(good, len(found), text)
+
+    return check
+
+
 def in_most_runs(
     test: Callable[[Run], bool],
     say: Callable[[Results], str] | None = None,

@@ -11,6 +11,7 @@ import numpy as np
 from saddlescope.errors import InvalidInput, require
 from saddlescope.theory.escape.localized import gradient_at_zero
 from saddlescope.theory.escape.problem import as_numbers
+from saddlescope.workflows.table_cells import is_number, require_table
 
 KINDS = (".npz", ".npy", ".csv")
 LOSSES = ("squared", "cross-entropy")
@@ -65,7 +66,7 @@ def _from_npz(path):
 
 def _from_npy(path):
     table = np.load(path, allow_pickle=False)
-    _require_table(table.shape, path)
+    require_table(table.shape, path)
     return {"X": table[:, :-1], "y": table[:, -1]}
 
 
@@ -77,12 +78,12 @@ def _from_csv(path):
     others = next((mark for mark in ";\t " if one and mark in rows[0][0].strip()), None)
     require(others is None, f"{path.name} has {others!r} between its cells; use commas.")
     # A row with a number in it is a point; a word in it is then a fault, and not the name of a column.
-    named = not any(map(_is_number, rows[0]))
+    named = not any(map(is_number, rows[0]))
     names, rows = (rows[0], rows[1:]) if named else ([], rows)
     require(rows, f"{path.name} has names of columns, but no row below them; give one row per point.")
     lengths = {len(row) for row in rows}
     require(len(lengths) == 1, f"The rows of {path.name} have different lengths: {sorted(lengths)}.")
-    _require_table((len(rows), lengths.pop()), path)
+    require_table((len(rows), lengths.pop()), path)
     columns = [np.array(column) for column in zip(*rows, strict=True)]
     slopes = [k for k, name in enumerate(names) if re.fullmatch(r"G[\d_]*", name.strip())]
     if slopes:
@@ -93,21 +94,8 @@ def _from_csv(path):
     return {"X": _numbers(columns, others, path), "y": columns[at]}
 
 
-def _require_table(shape, path):
-    table = len(shape) == 2 and shape[0] >= 1 and shape[1] >= 2
-    require(table, f"{path.name} must have one row per point: inputs, then y; its shape is {shape}.")
-
-
-def _is_number(cell):
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
 def _numbers(columns, chosen, path):
-    bad = next((cell for k in chosen for cell in columns[k] if not _is_number(cell)), None)
+    bad = next((cell for k in chosen for cell in columns[k] if not is_number(cell)), None)
     seen = "an empty cell" if bad is not None and not bad.strip() else repr(bad)
     require(bad is None, f"{path.name} has {seen} where a number was expected.")
     return np.array([columns[k].astype(float) for k in chosen]).T
@@ -143,7 +131,7 @@ def _with_targets(X, y, loss):
 
 
 def _as_numbers(y):
-    words = y.dtype.kind in "US" and not all(map(_is_number, y.ravel()))
+    words = y.dtype.kind in "US" and not all(map(is_number, y.ravel()))
     require(not words, "y has words: use --loss cross-entropy for classes.")
     values = as_numbers("y", y.astype(float) if y.dtype.kind in "US" else y)
     return values[:, None] if values.ndim == 1 else values
@@ -157,7 +145,7 @@ def _one_hot(y):
         require(good, "y with several columns must be one-hot for cross-entropy: a single 1 per row.")
         return values
     labels = y.ravel()
-    if labels.dtype.kind in "US" and not all(map(_is_number, labels)):
+    if labels.dtype.kind in "US" and not all(map(is_number, labels)):
         labels = np.unique(labels, return_inverse=True)[1]
     values = as_numbers("y", labels.astype(float) if labels.dtype.kind in "US" else labels)
     whole = np.isfinite(values).all() and np.all(values == np.round(values)) and values.min() >= 0

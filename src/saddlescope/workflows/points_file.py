@@ -8,6 +8,7 @@ import numpy as np
 
 from saddlescope.errors import InvalidInput, require
 from saddlescope.meanfield import Measure
+from saddlescope.workflows.table_cells import is_number, require_table
 
 KINDS = (".npz", ".npy", ".csv")
 TARGET, WEIGHT = re.compile(r"(y|target)[\d_]*"), ("weight", "weights", "pi")
@@ -43,7 +44,7 @@ def _from_npz(path):
 
 def _from_npy(path):
     table = np.load(path, allow_pickle=False)
-    _require_table(table.shape, path)
+    require_table(table.shape, path)
     return table[:, :-1], table[:, -1], None
 
 
@@ -52,7 +53,7 @@ def _from_csv(path):
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = [row for row in csv.reader(file) if row]
     require(rows, f"{path.name} is empty; give one row per point.")
-    names = [] if all(map(_is_number, rows[0])) else [name.strip().lower() for name in rows[0]]
+    names = [] if all(map(is_number, rows[0])) else [name.strip().lower() for name in rows[0]]
     table = _numbers(rows[1:] if names else rows, path)
     if not names:
         return table[:, :-1], table[:, -1], None
@@ -66,20 +67,7 @@ def _from_csv(path):
 def _numbers(rows, path):
     lengths = {len(row) for row in rows}
     require(len(lengths) == 1, f"The rows of {path.name} must have one length; they have {sorted(lengths)}.")
-    _require_table((len(rows), lengths.pop()), path)
-    bad = next((cell for row in rows for cell in row if not _is_number(cell)), None)
+    require_table((len(rows), lengths.pop()), path)
+    bad = next((cell for row in rows for cell in row if not is_number(cell)), None)
     require(bad is None, f"{path.name} has {bad!r} where a number was expected.")
     return np.array(rows, float)
-
-
-def _require_table(shape, path):
-    table = len(shape) == 2 and shape[0] >= 1 and shape[1] >= 2
-    require(table, f"{path.name} must have one row per point: inputs, then y; its shape is {shape}.")
-
-
-def _is_number(cell):
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

@@ -29,16 +29,6 @@ def inequality(name):
     return check
 
 
-def small_gap(name, within, what):
-    def check(results):
-        gap = results.measured[name].values
-        good = int(np.sum(gap <= within))
-        text = f"{share_text(good, len(gap))}; largest {what} {gap.max():.1e}, allowed {within:g}"
-        return always(good, len(gap), text)
-
-    return check
-
-
 def rises_enough(results):
     least = results.measured.least_rise.values
     good = int(np.sum(least >= -INTEGRAL))

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from saddlescope.checks import always, share_text
+from saddlescope.checks import all_below
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED
@@ -140,16 +140,6 @@ def _sides(law, phi, features, change):
 # ---- Checks ----
 
 
-def below(name, within, what):
-    def check(results):
-        gap = results.measured[name].values
-        good = int(np.sum(gap <= within))
-        text = f"{share_text(good, len(gap))}; largest {what} {gap.max():.1e}, allowed {within:g}"
-        return always(good, len(gap), text)
-
-    return check
-
-
 def by_kind(flag, say, among=lambda run: True):
     """A fact about formulas: true of every law and activation among these, of some, or of none."""
 
@@ -222,9 +212,9 @@ experiment = Experiment(
         Claim(
             "Closed forms agree with brute-force integrals to 1e-10, in one and three dimensions.",
             "ours; M82 · Appendix B",
-            below("gap", ROUNDING, "gap"),
+            all_below("gap", ROUNDING, "gap"),
         ),
-        Claim("K(−δ, −δ) = K(δ, δ).", "M52 · Section 3.2", below("mirror_gap", 1e-12, "gap")),
+        Claim("K(−δ, −δ) = K(δ, δ).", "M52 · Section 3.2", all_below("mirror_gap", 1e-12, "gap")),
         Claim(
             "K(−δ, δ) > 0 for every δ.",
             "M53 · Section 3.2, H.2",

@@ -10,7 +10,7 @@ width. For Gaussian mixing a second start lies off the axis.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.checks import always, share_text
+from saddlescope.checks import all_below, always, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, RED
@@ -91,16 +91,6 @@ def half_gap(mixing, size, square):
     return float(np.abs(found - said).max())
 
 
-def below(name, within, what):
-    def check(results):
-        gap = results.measured[name].values
-        good = int(np.sum(gap <= within))
-        text = f"{share_text(good, len(gap))}; largest {what} {gap.max():.2g}, allowed {within:g}"
-        return always(good, len(gap), text)
-
-    return check
-
-
 def grows(results):
     fall, signal = results.measured.falls.values, results.measured.smallest_signal.values
     good = int(np.sum((fall <= SOLVED) & (signal > 0)))
@@ -146,27 +136,27 @@ experiment = Experiment(
     quick=dict(law=("gauss",), seed=range(4)),
     draw=draw,
     claims=(
-        Claim("f(x*) follows Eq. 11–13 with K(x*, x*).", "M119, M120 · Eq. 11–13", below("gap", SOLVED, "gap")),
+        Claim("f(x*) follows Eq. 11–13 with K(x*, x*).", "M119, M120 · Eq. 11–13", all_below("gap", SOLVED, "gap")),
         Claim(
             "f(x*) follows Eq. 11 without K(x*, x*).",
             "M119 · Eq. 11, as printed",
-            below("printed_gap", SOLVED, "gap"),
+            all_below("printed_gap", SOLVED, "gap"),
             note="Eq. 10 at one point has the factor K(x*, x*), here (1 + x*²)/2; Eq. 11 lost it.",
         ),
-        Claim("f stays on its axis.", "M49 · Lemma H.2", below("off_axis", 1e-9, "other channel")),
-        Claim("B_k = 0 on the other channels.", "M49 · Lemma H.2", below("off_signal", 1e-9, "B")),
+        Claim("f stays on its axis.", "M49 · Lemma H.2", all_below("off_axis", 1e-9, "other channel")),
+        Claim("B_k = 0 on the other channels.", "M49 · Lemma H.2", all_below("off_signal", 1e-9, "B")),
         Claim("d ≤ 0 stays true once y ≥ ŷ(0).", "ours", under),
         Claim("a(t) does not fall, and B_j > 0.", "M49 · Lemma H.2", grows),
-        Claim("B_j(t) is the lemma's formula.", "M49 · Lemma H.2", below("signal_gap", SOLVED, "gap")),
+        Claim("B_j(t) is the lemma's formula.", "M49 · Lemma H.2", all_below("signal_gap", SOLVED, "gap")),
         Claim(
             "a and B end where a B = y on the curve E L² a²/2 − K B² = const.",
             "ours",
-            below("end_gap", SOLVED, "relative gap beyond |d|/y, what is left to learn:"),
+            all_below("end_gap", SOLVED, "relative gap beyond |d|/y, what is left to learn:"),
         ),
         Claim(
             "E[U 1{aU > 0}] = sign(a) E|U|/2, E[U² 1{aU > 0}] = E U²/2.",
             "M121 · Lemma H.1",
-            below("half_gap", 1e-10, "gap"),
+            all_below("half_gap", 1e-10, "gap"),
         ),
         Claim(
             "Nets of finite width stay on the axis too.",
@@ -177,7 +167,7 @@ experiment = Experiment(
         Claim(
             "With Gaussian mixing every direction is kept, not the axes alone.",
             "ours",
-            below("turned", SOLVED, "turn in radians"),
+            all_below("turned", SOLVED, "turn in radians"),
             only=dict(law="gauss"),
         ),
     ),

@@ -12,6 +12,7 @@ channels win at the two points follows from the angle between f(−δ) and f(δ)
 import matplotlib.pyplot as plt
 import numpy as np
 
+from saddlescope.checks import all_below
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, ORANGE, RED, SKY
@@ -31,7 +32,6 @@ from saddlescope.papers.meanfield._step_claims import (
     rises_enough,
     share_of_time,
     slides,
-    small_gap,
     stronger_term_decides,
     symmetric_point,
     winners_apart,
@@ -120,7 +120,7 @@ experiment = Experiment(
         Claim(
             "With the pointwise ρ(t) it is an equality where B₁f₁ and B₂f₂ have one sign.",
             "ours; M57 · Theorem 3.1",
-            small_gap("unequal", 1e-10, "relative gap"),
+            all_below("unequal", 1e-10, "relative gap"),
         ),
         Claim(
             "∂_t R₁₂ = (1 − ρ₀)… + ε₀ with one constant ρ₀, an equality.",
@@ -131,7 +131,7 @@ experiment = Experiment(
         Claim(
             "The series are those of the flow: R changes by the integral of ∂_t R.",
             "M48, M56 · Eq. 5, 10",
-            small_gap("rate_gap", INTEGRAL, "gap over two saved steps"),
+            all_below("rate_gap", INTEGRAL, "gap over two saved steps"),
             only=dict(activation="tanh"),
         ),
         Claim(
