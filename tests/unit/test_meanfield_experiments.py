@@ -60,10 +60,10 @@ def test_starts_that_separate_refute_uniqueness():
 
 
 def test_picard_must_stop_and_end_at_the_flow():
-    good = results_of(picard=[[1.0, 1e-12]] * 4, picard_gap=[1e-5] * 4)
-    assert wellposed.picard_converges(good).holds
-    assert not wellposed.picard_converges(results_of(picard=[[1.0, 1e-3]] * 4, picard_gap=[1e-5] * 4)).holds
-    assert not wellposed.picard_converges(results_of(picard=[[1.0, 1e-12]] * 4, picard_gap=[0.1] * 4)).holds
+    axes = dict(activation=["erf"] * 4, epsilon=[1e-9] * 4)
+    good, slow, far = ([[1.0, 1e-12]] * 4, [1e-5] * 4), ([[1.0, 1e-3]] * 4, [1e-5] * 4), ([[1.0, 1e-12]] * 4, [0.1] * 4)
+    for (picard, gap), holds in ((good, True), (slow, False), (far, False)):
+        assert wellposed.picard_converges(results_of(picard=picard, picard_gap=gap, **axes)).holds == holds
 
 
 def test_a_solver_that_says_too_little_is_found():

@@ -185,6 +185,7 @@ experiment = Experiment(
             "A width of about 1,000 suffices, from starts that move the limit.",
             "M19, M117 · Section 1.1, G.6",
             thousand_enough((*MOVING, "d = 16")),
+            note="The gap falls as n^(−1/2) in every case; its size at a given width depends on laws, blocks and d.",
         ),
         Claim(
             "A width of about 1,000 suffices from the usual independent start of mean zero.",
