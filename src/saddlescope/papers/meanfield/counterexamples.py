@@ -270,7 +270,7 @@ experiment = Experiment(
     draw=draw,
     tables=tables,
     claims=(
-        Claim("Under C.1–C.6 every limit is a global minimiser.", "M1, M2 · Theorem 2.2", theorem, note=AVERAGE),
+        Claim("Under C.1–C.6 every limit is a global minimiser.", "M1 · Theorem 2.2", theorem, note=AVERAGE),
         Claim(
             "With the standard i.i.d. start any limit is a global minimiser.",
             "M40 · Remark 2.1",
