@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from saddlescope.report.html import MARKS
 from saddlescope.report.record import recorded
 
+BAR = "\\|"  # a bar inside a cell
+
 
 def tallies(titles: Mapping[str, str]) -> str:
     """One row per experiment, key → title: how many of its recorded claims hold."""
@@ -31,5 +33,5 @@ def ledger(keys: Iterable[str]) -> str:
 def _row(key, verdict) -> str:
     why = f" *Why:* {verdict.why}" if verdict.why else ""
     mark = verdict.word if verdict.holds else f"**{verdict.word}**"
-    evidence = f"{verdict.evidence}; {verdict.lost}.{why}".replace("|", "\\|")
-    return f"| {verdict.sentence} | `{key}`, {verdict.where} | {mark} | {evidence} |"
+    cells = verdict.sentence, f"`{key}`, {verdict.where}", mark, f"{verdict.evidence}; {verdict.lost}.{why}"
+    return f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |"
