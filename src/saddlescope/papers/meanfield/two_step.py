@@ -149,7 +149,7 @@ experiment = Experiment(
             "While (i)–(iii) hold, a lead at x₀ is not lost.",
             "M59 · Theorem 3.1",
             dominance_kept,
-            note="With leaky ReLU ε₀ is negative and exceeds the leading term in some stretches, mostly late ones.",
+            note="ε₀ is negative and exceeds the leading term in some stretches, nearly all of them with leaky ReLU.",
         ),
         Claim(
             "ε₀ has a favourable sign where (i)–(iii) hold.",
