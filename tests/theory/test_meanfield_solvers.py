@@ -277,7 +277,7 @@ def test_a_step_that_overflows_is_rejected(activation):
 def test_steps_are_held_at_the_floor_on_a_kink_alone():
     """Errors ∝ h are a kink's, and steps of the floor are taken there; errors ∝ h⁵ ask for shorter steps."""
     for order, shortest in ((1, 0.01), (5, 0.0)):
-        length, tried = StepLength(0.01, 0.01, 1e-9), []
+        length, tried = StepLength(0.01, 1e-9), []
         for _ in range(40):
             h = length.next
             if length.takes(h, 1e4 * (h / 0.01) ** order, 100.0, last=False):

@@ -11,10 +11,10 @@ from saddlescope.meanfield.flow import Flow, Neurons, labelled
 from saddlescope.meanfield.laws.features import with_one
 from saddlescope.meanfield.limit import Limit
 from saddlescope.meanfield.memory import MemorySolver, Saved, outputs_of, unit_vectors
+from saddlescope.meanfield.step_length import COARSER, HIGHER
 from saddlescope.theory.meanfield.kernel import closed_form
 
 NEURONS = 1024  # whose weights are found at a time
-COARSER, HIGHER = 100.0, 4.0  # the second run that estimates the error: its tolerance and floor are so much larger
 COMPARED = 9  # saved times of that run
 
 

@@ -14,8 +14,8 @@ from saddlescope.meanfield.marching import NodeFlow, march_system, march_systems
 from saddlescope.meanfield.node_solver import solve_nodes
 from saddlescope.meanfield.nodes import Nodes, NodeSystem, State
 from saddlescope.meanfield.numbers import whole_number
+from saddlescope.meanfield.step_length import COARSER, HIGHER
 
-COARSER, HIGHER = 100.0, 4.0  # tolerance and floor of the second run that estimates the error
 MOST_NODES = 180  # per coordinate: beyond it weights of Gauss rules overflow
 PARTS = 16  # independent parts of the particles, whose spread is their error
 

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from saddlescope.errors import number_of, require
-from saddlescope.meanfield.by_nodes import COARSER, attributes_of, channels_of, records_of
+from saddlescope.meanfield.by_nodes import attributes_of, channels_of, records_of
 from saddlescope.meanfield.flow import Flow, Neurons, labelled
 from saddlescope.meanfield.laws.features import with_one
 from saddlescope.meanfield.limit import Limit
@@ -19,6 +19,7 @@ from saddlescope.meanfield.node_solver import solve_nodes
 from saddlescope.meanfield.nodes import Nodes, NodeSystem, State
 from saddlescope.meanfield.numbers import is_number, whole_number
 from saddlescope.meanfield.request import checked_request
+from saddlescope.meanfield.step_length import COARSER
 from saddlescope.numerics import reproducible
 
 MOST_SEED = 2**63

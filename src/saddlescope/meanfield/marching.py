@@ -18,7 +18,6 @@ from saddlescope.errors import InvalidInput
 from saddlescope.meanfield.nodes import NodeSystem, State
 from saddlescope.meanfield.step_length import StepLength
 
-FIRST = 0.01  # the first step to try
 MOST_STEPS = 100_000
 
 
@@ -75,7 +74,7 @@ def march_system(system: NodeSystem, state: State, times: np.ndarray, rtol: floa
 
 def _march(velocity, y, times, rtol, floor):
     saved, t, slope = [y], times[0], velocity(times[0], y)
-    length, steps, on_floor = StepLength(FIRST, floor, rtol), 0, 0.0
+    length, steps, on_floor = StepLength(floor, rtol), 0, 0.0
     for end in times[1:]:
         while t < end:
             last = t + length.next >= end * (1 - 1e-15)

@@ -16,7 +16,7 @@ from saddlescope.meanfield.problem import Block, Problem
 from saddlescope.meanfield.step_length import StepLength
 from saddlescope.theory.meanfield.kernel import unit_rows
 
-STAGES, FIRST = 6, 0.01
+STAGES = 6
 MOST_KERNELS = 9e10  # about an hour
 
 
@@ -67,7 +67,7 @@ class MemorySolver:
 
     def __init__(self, problem: Problem, kind: int, alpha: float, rtol: float, floor: float):
         self.problem, self.kind, self.alpha = problem, kind, alpha
-        self.rtol, self.length = rtol, StepLength(FIRST, floor, rtol)
+        self.rtol, self.length = rtol, StepLength(floor, rtol)
         self.atoms = [Atoms(len(b.deviations), b.outputs) for b in problem.blocks]
         for atoms, block in zip(self.atoms, problem.blocks, strict=True):
             atoms.add(*unit_rows(block.places * block.deviations), -block.heights)

@@ -4,9 +4,11 @@ import numpy as np
 
 from saddlescope.errors import InvalidInput
 
+FIRST = 0.01  # the first step to try
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
 ROUGHEST = 0.01  # the largest relative error of a step on the floor
 SHORTEST = 1e-14  # of the end: no shorter step moves the time
+COARSER, HIGHER = 100.0, 4.0  # tolerance and floor of a second run that estimates the error, over those of the first
 
 
 class StepLength:
@@ -17,13 +19,12 @@ class StepLength:
 
     **Arguments:**
 
-    - `first`: the first step to try.
     - `floor`: the shortest step on a kink; elsewhere steps may be shorter.
     - `rtol`: the relative error that an error of 1 stands for.
     """
 
-    def __init__(self, first: float, floor: float, rtol: float):
-        self.next, self.rtol = first, rtol
+    def __init__(self, floor: float, rtol: float):
+        self.next, self.rtol = FIRST, rtol
         self.floor = floor * (1 + 1e-9)  # a gap between saved times may be a floor, but for rounding
         self._on_kink, self._longer = False, None
 
