@@ -2,9 +2,9 @@
 
     python benchmarks/engine.py [--rounds 9] [--json FILE] [--only a b c]
 
-Every peer (its file says how it is written) trains the same net on the same batches in float32 on one thread, and first
-shows that it does: after two epochs all have the same weights. Then they take turns on this machine, whose speed drifts.
-The ratio within a round is what counts; its median and quartiles are reported. The peak is that of multiply-adds in
+Every peer (its file says how it is written) trains the same net on the same batches in float32 on one thread. That is
+checked first: after two epochs all have the same weights. Then they take turns on this machine, whose speed drifts. The
+ratio within a round is what counts; its median and quartiles are reported. The peak is that of multiply-adds in
 registers, measured in the same rounds. Compilation is left out. PyTorch is not installed with Saddlescope:
 `pip install torch==2.13.0`; `torch.compile` needs a C++ compiler.
 """
@@ -15,12 +15,12 @@ import threading
 import time
 from pathlib import Path
 
-import numpy as np
 import torch_loop
 from fused_peak import peak_flops
 from jax_scan import JaxScan
 from our_engines import OurEngine
-from timing import alternate, cpu_seconds, keep, quartiles, ratios, repeats
+from peer import check_weights, flops, turn_of
+from timing import alternate, keep, quartiles, ratios
 from torch_by_hand import TorchByHand
 from torch_compiled import TorchCompiled
 
@@ -44,40 +44,6 @@ PEERS = {
     "fused": lambda setting: OurEngine(setting.replace(engine="fused")),
 }
 FEW = ("PyTorch", "JAX engine", "fused")  # at other batch sizes
-MOST = 200  # epochs of a turn
-# Of weights after two epochs, in float32: rounding of each of some 500 steps, and a little growth of it.
-SAME = 2e-4
-
-
-def flops(setting):
-    """Operations of one step.
-
-    Two per weight and sample for each map forward, dC, and back through C and A; norm and update.
-    """
-    dims = setting.net.dims(1, 1)
-    total = 0
-    for j, width in enumerate(setting.net.widths):
-        n, out = dims[j], dims[j + 1]
-        total += 2 * width * (setting.batch * (n + 2 * out + (n + out) * (j > 0)) + 2 * out)
-    return total
-
-
-def check_weights(peers):
-    """Refuse to compare programs that compute different things."""
-    for peer in peers.values():
-        peer.run(2)
-    expected = np.concatenate([w.ravel() for w in peers["PyTorch"].weights()])
-    for name, peer in peers.items():
-        found = np.concatenate([w.ravel() for w in peer.weights()])
-        error = np.linalg.norm(found - expected) / np.linalg.norm(expected)
-        if not error < SAME:
-            raise SystemExit(f"{name} has other weights than PyTorch after two epochs: relative error {error:.1e}.")
-
-
-def turn_of(peer):
-    epochs = repeats(peer.run, MOST)
-    peer.run(epochs)  # a scan of so many epochs is compiled here
-    return lambda: cpu_seconds(lambda: peer.run(epochs)) / epochs / peer.setting.steps_per_epoch
 
 
 @reproducible()
@@ -123,8 +89,8 @@ def show(name, case):
     print(f"{name}: {text}, rank {rank}{wanted}")
     for peer, r in case["peers"].items():
         low, times, high = r["over_pytorch"]
-        print(f"  {peer:<23}{r['us']:>9.1f} µs{times:>8.1f} × ({low:.1f} to {high:.1f}){r['share_of_peak']:>7.0%} of peak",
-              flush=True)  # fmt: skip
+        spread, share = f"({low:.1f} to {high:.1f})", f"{r['share_of_peak']:.0%} of peak"
+        print(f"  {peer:<23}{r['us']:>9.1f} µs{times:>8.1f} × {spread:<17}{share}", flush=True)
 
 
 def main():

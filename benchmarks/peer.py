@@ -3,6 +3,11 @@
 from abc import ABC, abstractmethod
 
 import numpy as np
+from timing import cpu_seconds, repeats
+
+MOST = 200  # epochs of a turn
+# Of weights after two epochs, in float32: rounding of each of some 500 steps, and a little growth of it.
+SAME = 2e-4
 
 
 class Peer(ABC):
@@ -34,3 +39,34 @@ class Peer(ABC):
     @abstractmethod
     def weights(self) -> list[np.ndarray]:
         """C and c of every block now."""
+
+
+def flops(setting):
+    """Operations of one step.
+
+    Two per weight and sample for each map forward, dC, and back through C and A; norm and update.
+    """
+    dims = setting.net.dims(1, 1)
+    total = 0
+    for j, width in enumerate(setting.net.widths):
+        n, out = dims[j], dims[j + 1]
+        total += 2 * width * (setting.batch * (n + 2 * out + (n + out) * (j > 0)) + 2 * out)
+    return total
+
+
+def check_weights(peers):
+    """Refuse to compare programs that compute different things."""
+    for peer in peers.values():
+        peer.run(2)
+    found = {name: np.concatenate([w.ravel() for w in peer.weights()]) for name, peer in peers.items()}
+    first, expected = next(iter(found.items()))
+    for name, weights in found.items():
+        error = np.linalg.norm(weights - expected) / np.linalg.norm(expected)
+        if not error < SAME:
+            raise SystemExit(f"{name} has other weights than {first} after two epochs: relative error {error:.1e}.")
+
+
+def turn_of(peer):
+    epochs = repeats(peer.run, MOST)
+    peer.run(epochs)  # a scan of so many epochs is compiled here
+    return lambda: cpu_seconds(lambda: peer.run(epochs)) / epochs / peer.setting.steps_per_epoch

@@ -23,7 +23,7 @@ def _step(trained, frozen, x, y, lr, clip):
 
 
 class TorchCompiled(Peer):
-    """PyTorch, the step compiled (its default mode). The gradient is `torch.func`'s: `backward()` would leave the graph."""
+    """PyTorch, the step compiled in its default mode. The gradient is `torch.func`'s: `backward()` leaves the graph."""
 
     def __init__(self, setting):
         super().__init__(setting)
