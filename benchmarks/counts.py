@@ -1,9 +1,9 @@
 """Instructions of the paths that must not become slower, counted by valgrind and held to stored counts.
 
-    python benchmarks/counts.py [--check] [--write]
+    python benchmarks/counts.py [--check] [--json benchmarks/counts.json]
 
 Times vary with the machine's load, counts hardly do. `--check` fails where one has risen by more than `RISE` above
-benchmarks/counts.json; `--write` stores what was found. The kernel is compiled for AVX2, the widest that valgrind
+benchmarks/counts.json; `--json` stores what was found. The kernel is compiled for AVX2, the widest that valgrind
 knows; for AVX-512 it is other code of the same shape. Needs valgrind (`apt-get install valgrind`) on x86-64.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from callgrind import counted_parts, counted_whole, run_natively
 from counted import SIZES
-from timing import machine
+from timing import keep, machine
 
 STORED = Path(__file__).with_name("counts.json")
 PROGRAM = Path(__file__).with_name("counted.py")
@@ -46,7 +46,7 @@ def compare(found, stored) -> list[str]:
         risen = change is None or change > RISE
         word = "not stored" if change is None else f"{change:+.1%}" + (f", allowed {RISE:+.0%}" if risen else "")
         lower = change is not None and change < -RISE
-        print(f"{name:<45}{n:>15,}  {word}{'; store it with --write' if lower else ''}", flush=True)
+        print(f"{name:<45}{n:>15,}  {word}{'; store it with --json' if lower else ''}", flush=True)
         failed += [name] if risen else []
     return failed
 
@@ -61,17 +61,15 @@ def differing(stored: dict) -> str:
 def main():
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--check", action="store_true", help="Fail where a count has risen too far.")
-    parser.add_argument("--write", action="store_true", help=f"Keep the counts in {STORED.name}.")
+    parser.add_argument("--json", type=Path, help="Where to store the counts.")
     options = parser.parse_args()
     if not shutil.which("valgrind"):
         sys.exit("Instructions cannot be counted: valgrind is not installed. Try: apt-get install valgrind.")
     stored = json.loads(STORED.read_text(encoding="utf-8")) if STORED.is_file() else {"counts": {}}
     found = count_all()
     failed = compare(found, stored["counts"])
-    if options.write:
-        result = {"counts": found, "allowed_rise": RISE, "machine": machine()}
-        STORED.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    elif options.check and failed:
+    keep(options.json, {"counts": found, "allowed_rise": RISE})
+    if options.check and failed:
         sys.exit(f"Too many instructions: {'; '.join(failed)}.{differing(stored) if stored['counts'] else ''}")
 
 

@@ -3,7 +3,7 @@
     python benchmarks/engine.py [--rounds 9] [--json FILE] [--only a b c]
 
 Every peer (its file says how it is written) trains the same net on the same batches in float32 on one thread. That is
-checked first: after two epochs all have the same weights. Then they take turns on this machine, whose speed drifts. The
+checked first: after an epoch all have the same weights. Then they take turns on this machine, whose speed drifts. The
 ratio within a round is what counts; its median and quartiles are reported. The peak is that of multiply-adds in
 registers, measured in the same rounds. Compilation is left out. PyTorch is not installed with Saddlescope:
 `pip install torch==2.13.0`; `torch.compile` needs a C++ compiler.
