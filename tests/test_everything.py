@@ -125,16 +125,18 @@ def test_schedule_is_silent_as_long_as_it_promised(case):
     """`quiet` lets the driver run ahead without asking: the rule must not have acted meanwhile."""
     rng = np.random.default_rng(2)
     losses, cuts, lr, acted = [], [], 1.0, 0
-    promised = case.quiet(0, cuts)
+    promised = case.quiet(0, cuts, lr)
     for tick in range(1, 200):
         losses.append(rng.random())
         asked = (lr, tick, losses[-1]) if case.every_step else (lr, losses, cuts)
         new = (case.after_step if case.every_step else case.after)(*asked)
         if new != lr:
             assert tick >= promised, f"acted after {tick} ticks, had promised silence up to {promised}"
+            if window := case.window_at(lr):
+                assert np.mean(losses[-window:]) >= np.mean(losses[-2 * window : -window])
             cuts, lr, acted = [*cuts, tick], new, acted + 1
         if tick >= promised or (cuts and cuts[-1] == tick):
-            promised = tick + case.quiet(tick, cuts)
+            promised = tick + case.quiet(tick, cuts, lr)
             assert promised > tick
     assert acted > 3 or type(case).__name__ == "Constant"
 
@@ -145,6 +147,7 @@ def test_stop_rule_speaks(case):
     assert case.reached(case.level / 2, [1.0, case.level / 2])
     assert not case.reached(1.0, [np.nan])
     assert case.quiet(1.0) >= 1
+    assert case.watched_level == -np.inf or not case.reached(1.0, [case.watched_level])
     assert case.reason
 
 

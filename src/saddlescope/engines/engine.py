@@ -47,6 +47,7 @@ class Stepper(ABC):
     """
 
     max_steps: int = 1024  # in one call; the buffer of losses has this length
+    watches: bool = False  # whether `advance` takes a `Watch`, and ends a call where a rule may speak
 
     def __init__(self, setting: "Setting"):
         self.setting = setting

@@ -1,14 +1,15 @@
 """One run under way: calls of the engine, and what is decided between them."""
 
+import math
 import time
 from bisect import bisect_right
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
 from saddlescope.engines.engine import cast
+from saddlescope.engines.watch import Watch
 from saddlescope.errors import require
 from saddlescope.numerics import VERSION
 from saddlescope.observables.observable import Snapshot, measure
@@ -74,15 +75,30 @@ class RunUnderWay:
         """Epochs that are finished (full batch: steps)."""
         return self.history.step // self.each
 
-    def next_call(self) -> tuple[Any, int, int, float]:
-        """What the engine is asked for next: from which state and step, how many steps, at which learning rate."""
+    def next_call(self) -> tuple:
+        """What the engine is asked for next: from which state and step, how many steps, at which learning rate; and
+        what it looks out for meanwhile, if it can."""
         h = self.history
         self.began = time.perf_counter(), time.process_time()
         if h.step == 0 and self.due[:1] == [0] and not h.saved_steps:
             self.consistent = False
             self.save("time")
             self.consistent = True
-        return self.state, h.step, self.steps_ahead(), h.lr
+        watch = self._watch()
+        call = self.state, h.step, self.steps_ahead(watch), h.lr
+        return call if watch is None else (*call, watch)
+
+    def _watch(self) -> Watch | None:
+        """The rules that the engine can look out for: of whole epochs, where their answer hangs on losses alone."""
+        h, schedule = self.history, self.setting.schedule
+        if not self.stepper.watches or h.step % self.each:
+            return None
+        window = schedule.window_at(h.lr)
+        level = max((rule.watched_level for rule in self.setting.stop), default=-math.inf)
+        if not window and level == -math.inf:
+            return None
+        after = schedule.quiet(self.ticks, h.cuts, h.lr) if window else math.inf
+        return Watch(after, window, level, tuple(h.losses[-2 * window :]) if window else ())
 
     def take(self, state, losses):
         """Keep what the engine gave, and decide what it means."""
@@ -95,16 +111,19 @@ class RunUnderWay:
         self.history.cpu_seconds += time.process_time() - cpu
         self.consistent = True
 
-    def steps_ahead(self) -> int:
-        """As far as nothing has to be read, decided or stopped."""
+    def steps_ahead(self, watch=None) -> int:
+        """As far as nothing has to be read, decided or stopped, but for what the engine looks out for itself."""
         h, setting, after = self.history, self.setting, self.save_at.after_cut
         after_cuts = [(c + after) * self.each for c in h.cuts[-after:]] if after else []
         due = [self.budget, *(t for t in after_cuts if t > h.step)]
         due += self.due[bisect_right(self.due, h.step) :][:1]
         schedule = setting.schedule
-        due.append(self._asked_at(schedule, schedule.quiet(self._clock(schedule), h.cuts)))
-        due += [self._asked_at(rule, rule.quiet(h.lr)) for rule in setting.stop]
-        return max(1, int(min(self.call, self.stepper.max_steps, min(due) - h.step)))
+        if not (watch and watch.window):
+            due.append(self._asked_at(schedule, schedule.quiet(self._clock(schedule), h.cuts, h.lr)))
+        asked = [rule for rule in setting.stop if not watch or rule.watched_level == -math.inf]
+        due += [self._asked_at(rule, rule.quiet(h.lr)) for rule in asked]
+        n = max(1, int(min(self.call, self.stepper.max_steps, min(due) - h.step)))
+        return n // self.each * self.each if watch and n > self.each else n  # only from the end of an epoch can it look
 
     def _clock(self, rule):
         return self.history.step if rule.every_step else self.ticks
