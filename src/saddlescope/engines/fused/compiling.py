@@ -9,7 +9,7 @@ from saddlescope.engines.fused.call import Call
 from saddlescope.engines.fused.order import seed_words
 from saddlescope.engines.fused.packing import Packed
 
-MESSAGE = "saddlescope: compiling the training kernel for {} (once on this machine, some 30 seconds) …"
+MESSAGE = "saddlescope: compiling the training kernel for {} (once on this machine, some 20 seconds) …"
 ready: set[str] = set()
 
 

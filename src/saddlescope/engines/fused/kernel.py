@@ -15,17 +15,16 @@ from pathlib import Path
 
 from numba import njit
 
+from saddlescope.engines.fused.covers import OPTIONS, inline
 from saddlescope.engines.fused.order import draw_order
 from saddlescope.engines.fused.passes import (
     CHUNK,
     GRAM,
-    OPTIONS,
     by_gram,
     deltas,
     dots,
     features,
     gradients,
-    inline,
     square_of_row,
     updates,
 )

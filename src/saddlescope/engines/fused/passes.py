@@ -6,6 +6,7 @@ is in registers. AVX2 has too few: there `dots` does it, once some panels are do
 
 from numba import njit
 
+from saddlescope.engines.fused.covers import OPTIONS, in_pairs, inline, over_outputs, over_samples
 from saddlescope.engines.fused.moves import adam_step, add_scaled, decay_add
 from saddlescope.engines.fused.tile import (
     PANEL,
@@ -25,12 +26,6 @@ from saddlescope.engines.fused.tile import (
     zeros,
 )
 
-# Not `fastmath=True`, which promises that no NaN occurs: a run that diverges must say so.
-OPTIONS = dict(fastmath={"contract", "reassoc", "nsz", "arcp"}, error_model="numpy", nogil=True)
-# Passing arrays is costly, so every helper is inlined and needs no wrapper of its own.
-inline = njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)
-
-
 GRAM = 8  # the largest batch whose features are multiplied with one another
 CHUNK = 8 if WIDE else 4  # panels worked on together: what one pass writes is still near when the next reads it
 
@@ -39,73 +34,6 @@ CHUNK = 8 if WIDE else 4  # panels worked on together: what one pass writes is s
 def by_gram(bs, out):
     """Whether |dC|² comes from the products z_s · z_t of features: then dC is formed only when C is updated."""
     return bs <= GRAM and bs * bs <= 4 * out
-
-
-# ---- Tiles that cover the rows of a panel. tile(S, R) works on S rows and R registers, from row s and register at ----
-
-
-def _in_pairs(tile):
-    """Two rows at a time over a whole panel, then the last one alone."""
-    pair, single = tile(2, PANEL), tile(1, PANEL)
-
-    @inline
-    def run(n, *args):
-        for s in range(0, n - 1, 2):
-            pair(s, 0, *args)
-        if n & 1:
-            single(n - 1, 0, *args)
-
-    return run
-
-
-def _in_fours(tile):
-    """Four rows at a time over half a panel, then what is left over a whole one."""
-    four, pair, single = tile(4, PANEL // 2), tile(2, PANEL), tile(1, PANEL)
-
-    @inline
-    def run(n, *args):
-        if n >= 4:
-            for at in range(0, PANEL, PANEL // 2):
-                for s in range(0, n - 3, 4):
-                    four(s, at, *args)
-        if n & 2:
-            pair(n & -4, 0, *args)
-        if n & 1:
-            single(n - 1, 0, *args)
-
-    return run
-
-
-def _in_fives(tile):
-    """Up to five rows at a time over half a panel, in tiles as equal as can be."""
-    tile5, tile4, tile3, tile2, tile1 = (tile(I, PANEL // 2) for I in (5, 4, 3, 2, 1))
-
-    @inline
-    def rows(n, at, *args):
-        i = 0
-        for left in range((n + 4) // 5, 0, -1):
-            size = (n - i + left - 1) // left
-            if size == 5:
-                tile5(i, at, *args)
-            elif size == 4:
-                tile4(i, at, *args)
-            elif size == 3:
-                tile3(i, at, *args)
-            elif size == 2:
-                tile2(i, at, *args)
-            else:
-                tile1(i, at, *args)
-            i += size
-
-    @inline
-    def run(n, *args):
-        for at in range(0, PANEL, PANEL // 2):
-            rows(n, at, *args)
-
-    return run
-
-
-_samples, _outputs = (_in_fours, _in_fives) if WIDE else (_in_pairs, _in_pairs)
 
 
 # ---- Forward and backward ----
@@ -125,7 +53,7 @@ def _left_to_dots(n, s, j, p, at, Y, tile, sums):
 _products = _multiplied if WIDE else _left_to_dots
 
 
-@_samples
+@over_samples
 def features(S, R):
     """Z = σ(A h + b), and its products with the rows of C."""
 
@@ -142,7 +70,7 @@ def features(S, R):
     return tile
 
 
-@_samples
+@over_samples
 def deltas(S, R):
     """D = σ'(A h + b) Cᵀ g, and its products with the rows of A."""
 
@@ -179,7 +107,7 @@ def _outer(I, R):
     return run
 
 
-@_outputs
+@over_outputs
 def gradients(I, R):
     """dC, or what these samples `add` to it; and its squares lane by lane."""
     form = _outer(I, R)
@@ -194,7 +122,7 @@ def gradients(I, R):
     return tile
 
 
-@_in_pairs
+@in_pairs
 def updates(I, R):
     """One step of C from the gradient d: v ← momentum v + scale d, then C ← C - lr v; or Adam's, if `adam`.
 
@@ -272,7 +200,7 @@ def _dot_rows(S, R):
     return run
 
 
-dots_of = _in_pairs(_dot_rows)
+dots_of = in_pairs(_dot_rows)
 
 
 @njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **OPTIONS)
