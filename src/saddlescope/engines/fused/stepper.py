@@ -1,6 +1,7 @@
 """The kernel under the driver. It gives and takes ordinary parameters of the net."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ class FusedStepper(Stepper):
         net, task = setting.net, setting.task
         make_ready(setting.precision)
         self.max_steps = min(256 * self.steps_per_epoch, 100_000)
-        x, y = np.ascontiguousarray(self.data.x), np.ascontiguousarray(self.data.y)
+        x, y = np.array(self.data.x), np.array(self.data.y)  # arrays of JAX are read-only: numba would compile for them
         dims = net.dims(task.inputs, task.outputs)
         self.packed = Packed(dims, net.widths, setting.batch, len(x), setting.precision)
         self.fixed = {name: np.asarray(v) for name, v in self.initial().items() if name in net.frozen}
@@ -64,14 +65,14 @@ class FusedStepper(Stepper):
     def outputs(self, state, x):
         """The net's outputs at the rows of x, by the kernel's forward pass: no shape has to be compiled for it."""
         self._hold(state)
-        return self.call.outputs(np.ascontiguousarray(x, self.packed.dtype))
+        return self.call.outputs(np.array(x, self.packed.dtype))
 
     def loss(self, state):
         with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges is a result
             return float(np.mean(np.sum((self.call.y - self.outputs(state, self.call.x)) ** 2, axis=1)))
 
 
-def _remembered(optimiser):
+def _remembered(optimiser) -> tuple[tuple[str, ...], dict[str, Any]]:
     """What is remembered of every trained parameter, and the kernel's options for it."""
     if isinstance(optimiser, Adam):
         return ("v", "s"), dict(adam=True, momentum=optimiser.b1, b2=optimiser.b2, eps=optimiser.eps)
