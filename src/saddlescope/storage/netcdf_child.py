@@ -18,6 +18,7 @@ from pathlib import Path
 
 from saddlescope.errors import InvalidInput
 
+READER = ("-m", "saddlescope.storage.netcdf_reader_process")
 PATIENCE = 60, 1e-6  # seconds for any file, and for each of its bytes
 
 
@@ -57,15 +58,17 @@ class Child:
     """A process that reads one file after the other, until one fails."""
 
     def __init__(self):
-        words = [sys.executable, "-m", "saddlescope.storage.netcdf_reader_process"]
         self.process = subprocess.Popen(
-            words,
+            [sys.executable, *READER],
+            bufsize=0,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=os.path.abspath(os.sep),
             env=_environment(),
         )
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
         self.input, self.output = self.process.stdin, self.process.stdout
 
     def ask(self, source, target, limit) -> Answer:
@@ -75,7 +78,6 @@ class Child:
         try:
             with suppress(BrokenPipeError):  # it has ended meanwhile
                 self.input.write(json.dumps([str(source), str(target)]).encode() + b"\n")
-                self.input.flush()
             line = self.output.readline()
         finally:
             watch.cancel()
@@ -93,8 +95,13 @@ class Child:
         """End it. It has nothing to lose: what it wrote is complete."""
         self.process.kill()
         self.process.wait()
-        with suppress(BrokenPipeError):
-            self.input.close()
+        self.input.close()
+        self.output.close()
+
+    def forget(self):
+        """In a copy of the process that started it: it is not ours, and not to be waited for."""
+        self.process.returncode = 0
+        self.input.close()
         self.output.close()
 
 
@@ -133,10 +140,9 @@ def _end_all():
 
 
 def _forget():
-    """In a copy of this process, the child is not ours."""
     global _turn
     while _children:
-        _children.pop().process.returncode = 0  # Python would warn that it still runs
+        _children.pop().forget()
     _turn = threading.Lock()
 
 

@@ -170,8 +170,12 @@ def _answer(source, target) -> dict:
     return {}
 
 
-if __name__ == "__main__":
+def main():
     _limit_memory()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints is no answer
     serve(sys.stdin.buffer, answers)
+
+
+if __name__ == "__main__":
+    main()
