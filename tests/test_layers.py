@@ -9,7 +9,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "saddlescope"
 
 ARROWS = {
     "checks": {"claims", "errors", "results", "statistics"},
-    "claims": {"errors", "results", "statistics"},
+    "claims": {"errors", "statistics"},
     "cli": {
         "errors",
         "explanations",

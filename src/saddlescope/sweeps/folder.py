@@ -22,14 +22,17 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from saddlescope.errors import InvalidInput
 from saddlescope.results import Columns
 from saddlescope.storage.files import PART, Damaged, open_descriptor, read_checked, write_atomically, write_checked
 from saddlescope.storage.run_file import to_arrays, to_columns, to_dataset
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 try:
     import fcntl
@@ -63,12 +66,12 @@ class Folder:
             raise InvalidInput(f"A run has no such name: {str(name)[:60]!r}.")
         return Path(f"{self.root}/runs/{name[0]}/{name}.npz")
 
-    def write(self, name: str, run: xr.Dataset, point: dict):
+    def write(self, name: str, run: "xr.Dataset", point: dict):
         """Store a finished run, with its point."""
         arrays, about = to_arrays(run, name=name, point={k: plain(v) for k, v in point.items()})
         write_checked(self.run_file(name), arrays, about, self.durable)
 
-    def read(self, name: str) -> xr.Dataset:
+    def read(self, name: str) -> "xr.Dataset":
         """A finished run as a dataset, every byte checked."""
         return to_dataset(self.read_arrays(name), self.run_file(name))
 

@@ -20,6 +20,7 @@ from multiprocessing.reduction import ForkingPickler
 from saddlescope.errors import InvalidInput, require
 from saddlescope.numerics import ENVIRONMENT, memory_of_machine
 from saddlescope.progress import LOOPING, STOP
+from saddlescope.sweeps.late_dask import import_dask_late
 
 CANNOT_START = (
     "A worker process ended before its first job: it was killed, or started this script again because the script does "
@@ -179,6 +180,7 @@ def _work_through(pipe):
     signal.signal(signal.SIGTERM, leave)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     with contextlib.suppress(EOFError, ConnectionError):
+        import_dask_late()
         pipe.send("ready")
         while True:
             message = pipe.recv_bytes()

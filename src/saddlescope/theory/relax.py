@@ -4,8 +4,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy  # its parts are imported when first used
 from jax.flatten_util import ravel_pytree
-from scipy.optimize import minimize
 
 from saddlescope.losses import squared_error
 from saddlescope.nets.net import Net, Params
@@ -55,8 +55,14 @@ def relax(
 
     options = {"initial_trust_radius": TRUST * size, "max_trust_radius": LONGEST * size, "gtol": 1e-10,
                "maxiter": rounds}  # fmt: skip
-    best = minimize(lambda p: float(at(p)[0]), np.asarray(flat), jac=lambda p: at(p)[1], hess=lambda p: at(p)[2],
-                    method="trust-exact", options=options).x  # fmt: skip
+    best = scipy.optimize.minimize(
+        lambda p: float(at(p)[0]),
+        np.asarray(flat),
+        jac=lambda p: at(p)[1],
+        hess=lambda p: at(p)[2],
+        method="trust-exact",
+        options=options,
+    ).x
     return settle(net, restore(jnp.asarray(best)), statistics, rounds=3)
 
 

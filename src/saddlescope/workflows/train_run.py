@@ -17,6 +17,7 @@ from saddlescope.errors import InvalidInput, require
 from saddlescope.experiment import Experiment
 from saddlescope.figures import save_figure, style
 from saddlescope.figures.one_run import draw_one_run
+from saddlescope.report.describe import runs_text
 from saddlescope.report.page import page
 from saddlescope.report.page_data import read_page_data
 from saddlescope.results import Results, Run, collect
@@ -24,6 +25,7 @@ from saddlescope.serialization.own_code import is_file_name
 from saddlescope.storage.files import write_bytes
 from saddlescope.storage.result_folder import (
     RESULTS,
+    RUNS,
     VERDICTS,
     make_folder,
     save_results,
@@ -237,10 +239,11 @@ def _write(folder, one: OneRun, results, summary):
         "command": shlex.join(["saddlescope", *sys.argv[1:]]) if "train" in sys.argv else "",
         "date": now(),
     }
-    save_results(folder / RESULTS, results, **about)
+    stored = save_results(folder / RESULTS, results, **about)
     save_verdicts(folder / VERDICTS, (), **about)
     write_bytes(folder / "summary.json", json.dumps(summary, indent=1).encode())
+    write_bytes(folder / RUNS, runs_text(stored["measured"]).encode())
     write_tables(folder, results, ())
     with style():
         save_figure(one.draw(results), folder)
-    write_bytes(folder / "index.html", page(read_page_data(folder)).encode())
+    write_bytes(folder / "index.html", page(read_page_data(folder, stored)).encode())
