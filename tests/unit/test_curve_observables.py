@@ -1,14 +1,19 @@
 """Observables of curves and channels against closed forms, brute force and finite differences."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from cases import linear_setting, random_feature_setting
 
+from saddlescope.engines import Jax
 from saddlescope.errors import InvalidInput
 from saddlescope.losses import SquaredError, squared_error
 from saddlescope.nets import MuP, Tanh, low_rank
 from saddlescope.observables import (
     ChannelPartials,
+    Fit,
+    FullLoss,
     GradientNoise,
     LogRatios,
     MinimaCounts,
@@ -28,9 +33,19 @@ from saddlescope.observables import (
     measure,
     odd_share,
 )
+from saddlescope.observables.observable import HostNet
 from saddlescope.optimisers import StepDecay
 from saddlescope.tasks import ArrayTask, Chirp, FunctionTask, cosine
-from saddlescope.training import SaveAt, every, every_epoch, observe_checkpoint, observe_saved, on_cut, train
+from saddlescope.training import (
+    SaveAt,
+    every,
+    every_epoch,
+    observe_at,
+    observe_checkpoint,
+    observe_saved,
+    on_cut,
+    train,
+)
 from saddlescope.training.saved import _snapshot_at
 
 X = np.linspace(-1, 1, 1000)
@@ -61,6 +76,36 @@ def test_partials_test_error_and_ratios_are_the_net_written_out():
     a, b, c = np.log(np.abs(numpy_channels(params, np.array([[0.3]]))[1][0]) + 1e-6)
     np.testing.assert_allclose(found["log_ratio_pairs"], [a - b, a - c, b - c], rtol=1e-9)
     assert found["log_ratio_max"] == pytest.approx(max(a, b, c) - min(a, b, c), rel=1e-9)
+
+
+def test_an_engine_on_the_host_is_asked_once_for_each_set_of_points():
+    setting, instant = snapshot()
+    params, asked = setting.initial_params(), []
+
+    def channels(x):
+        asked.append(len(x))
+        return numpy_channels(params, x)
+
+    observe = TestError(40), Fit(40), ResidualAmplitudes(None, 40), ChannelPartials(None, 50), FullLoss()
+    found = measure(observe, replace(instant, host=HostNet(channels, lambda: 7.0)))
+    assert asked == [40, 50]
+    for name, expected in measure(observe[:-1], instant).items():
+        np.testing.assert_allclose(found[name], expected, rtol=1e-9, atol=1e-13)
+    assert found["full_loss"] == 7.0, "as the engine computes it"
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_what_is_read_while_training_is_what_jax_evaluates_at_these_weights(precision):
+    setting = random_feature_setting(precision=precision, epochs=3)
+    assert setting.engine.name == "fused"
+    observe = TestError(40), Fit(40), ResidualAmplitudes(None, 40), ChannelPartials(None, 50), FullLoss()
+    run = train(setting, (*observe, Parameters()))
+    weights = {str(n).removeprefix("param_"): v.values[-1] for n, v in run.items() if str(n).startswith("param_")}
+    by_jax = observe_at(setting.replace(engine=Jax()), weights, observe)
+    tolerance = dict(rtol=1e-12, atol=1e-14) if precision == "float64" else dict(rtol=2e-5, atol=2e-6)
+    for name, expected in by_jax.items():
+        assert run[name].dtype == expected.dtype
+        np.testing.assert_allclose(run[name].values[-1], expected, **tolerance)
 
 
 def test_random_test_points_are_drawn_by_their_seed():

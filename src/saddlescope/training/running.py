@@ -2,16 +2,16 @@
 
 import time
 from bisect import bisect_right
+from functools import partial
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
 from saddlescope.engines.engine import cast
 from saddlescope.errors import require
 from saddlescope.numerics import VERSION
-from saddlescope.observables.observable import Snapshot, measure
+from saddlescope.observables.observable import HostNet, Snapshot, measure
 from saddlescope.tasks.task import Samples
 from saddlescope.training.history import History
 
@@ -26,6 +26,14 @@ def held_out_for(setting, observe) -> Samples | None:
     """The samples that are not trained on, in the precision of the run, where an observable asks for them."""
     found = setting.held_out() if any(o.uses_held_out for o in observe) else None
     return None if found is None else cast(found, setting.precision)
+
+
+def snapshot_of(stepper, state, params, held_out, step: int, lr: float) -> Snapshot:
+    """An instant of a run. An engine on the host evaluates the net there itself."""
+    s, setting = stepper, stepper.setting
+    host = HostNet(partial(s.channels, state), partial(s.loss, state)) if s.on_host else None
+    now = np.asarray(step), np.asarray(lr, setting.precision)
+    return Snapshot(s.net, s.loss_of, params, s.statistics, s.data, held_out, *now, setting.task, host)
 
 
 class RunUnderWay:
@@ -202,12 +210,8 @@ class RunUnderWay:
 
     def measured(self) -> dict:
         """All observables now, by name."""
-        s, h = self.stepper, self.history
-        step, lr = jnp.asarray(h.step), jnp.asarray(h.lr, self.setting.precision)
-        snapshot = Snapshot(
-            s.net, s.loss_of, s.params(self.state), s.statistics, s.data, self.held_out, step, lr, self.setting.task
-        )
-        return measure(self.observe, snapshot)
+        params, now = self.stepper.params(self.state), (self.history.step, self.history.lr)
+        return measure(self.observe, snapshot_of(self.stepper, self.state, params, self.held_out, *now))
 
     def dataset(self) -> xr.Dataset:
         """The run as it is now."""
