@@ -1,10 +1,12 @@
 """Observables of curves and channels against closed forms, brute force and finite differences."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from cases import linear_setting, random_feature_setting
+from equinox import field
 
 from saddlescope.engines import Jax
 from saddlescope.errors import InvalidInput
@@ -46,6 +48,7 @@ from saddlescope.training import (
     on_cut,
     train,
 )
+from saddlescope.training.readable import check_readable
 from saddlescope.training.saved import _snapshot_at
 
 X = np.linspace(-1, 1, 1000)
@@ -295,6 +298,41 @@ def test_a_setting_that_cannot_be_rebuilt_is_given():
 def test_what_cannot_be_read_is_found_out_before_training():
     with pytest.raises(InvalidInput, match="two channels or more"):
         train(random_feature_setting(epochs=10**9, stop=()), LogRatios(block=2))
+
+
+class Formless(Observable):
+    """One of the user's own, with a field that has no form as JSON."""
+
+    options: dict = field(static=True)
+    name = "formless"
+
+    def __call__(self, snapshot):
+        return 0.0
+
+
+def test_an_engine_on_the_host_tries_observables_once_per_kind_of_run():
+    tried = []
+
+    def begin(seed, *observe, on_host=True, fails=False):
+        def measured():
+            tried.append(seed)
+            if fails:
+                raise InvalidInput("no")
+
+        stepper, setting = SimpleNamespace(on_host=on_host), random_feature_setting(seed=seed, net=low_rank(3, 1, 21))
+        check_readable(SimpleNamespace(setting=setting, observe=observe, stepper=stepper, measured=measured))
+
+    for seed in (1, 2):
+        with pytest.raises(InvalidInput):
+            begin(seed, TestError(31), fails=True)
+    assert tried == [1, 2], "what failed is tried again"
+    for seed in (3, 4):
+        begin(seed, TestError(31))
+    begin(5, TestError(32))
+    for seed in (6, 7):
+        begin(seed, TestError(31), on_host=False)
+        begin(seed, Formless({}))
+    assert tried == [1, 2, 3, 5, 6, 6, 7, 7]
 
 
 def test_a_checkpoint_can_be_read_without_training_on(tmp_path):

@@ -103,6 +103,10 @@ class Stepper(ABC):
         """The loss on all data now."""
         return float(_full_loss(self.net, self.loss_of, self.params(state), self.statistics))
 
+    def is_finite(self, state: Any) -> bool:
+        """Whether the loss on all data is finite now. An engine may know it without computing the loss."""
+        return bool(np.isfinite(self.loss(state)))
+
 
 def cast(tree, dtype):
     return jax.tree.map(lambda x: jnp.asarray(x, dtype), tree)

@@ -63,6 +63,8 @@ class Snapshot(eqx.Module):
     task: Task | None = None
     host: HostNet | None = None
 
+    __getattribute__ = object.__getattribute__  # as of `Part`
+
     def loss_at(self, params: Params, statistics: Samples | Moments | None = None) -> jax.Array:
         """The loss on all data, or on other samples, at some parameters."""
         return self.loss(self.net, params, self.statistics if statistics is None else statistics)

@@ -14,6 +14,7 @@ from saddlescope.numerics import VERSION
 from saddlescope.observables.observable import HostNet, Snapshot, measure
 from saddlescope.tasks.task import Samples
 from saddlescope.training.history import History
+from saddlescope.training.readable import check_readable
 
 CALL_SECONDS = 0.25  # aim of one engine call, so that progress, checkpoints and stops come often
 RESERVED = (
@@ -64,7 +65,7 @@ class RunUnderWay:
         self.call = 64  # steps of the next engine call; grows to fill CALL_SECONDS
         self.consistent = True  # state and history agree; a stop in between must not be written
         if observe:
-            self.measured()  # what cannot be read is found out before the training, not after it
+            check_readable(self)
 
     def line(self) -> str:
         """Where it stands, for people who wait."""
@@ -189,19 +190,21 @@ class RunUnderWay:
 
     def close(self, stop):
         """A full-batch curve ends with the loss after the last step; the last step, too, may have been too large."""
-        h, last = self.history, self.stepper.loss(self.state)
+        h = self.history
+        last = self.stepper.loss(self.state) if self.setting.batch is None else None
+        finite = self.stepper.is_finite(self.state) if last is None else np.isfinite(last)
         if h.pending:  # the budget ends within an epoch
             h.losses.append(float(np.mean(h.pending)))
             h.lrs.append(h.lr)
             if self.per_step:
                 h.step_losses.append(np.array(h.pending + [np.nan] * (self.each - len(h.pending))))
-        if not np.isfinite(last):
+        if not finite:
             h.status = f"diverged at {self.setting.loss_axis} {self.ticks}"
             h.event("diverged")
         else:
             h.status = f"stopped: {stop.reason}" if stop else "finished"
             h.event("stop" if stop else "end")
-        if self.setting.batch is None:
+        if last is not None:
             h.losses.append(last)
             h.lrs.append(h.lr)
 
