@@ -36,7 +36,6 @@ ARROWS = {
         "setting",
         "sweeps",
         "tables",
-        "theory",
         "training",
     },
     "explanations": {
@@ -117,7 +116,6 @@ ARROWS = {
         "storage",
         "tables",
         "tasks",
-        "theory",
         "training",
     },
     "tables": {"results", "stages"},

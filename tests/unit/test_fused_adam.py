@@ -15,6 +15,7 @@ from saddlescope.engines.fused.call import Call
 from saddlescope.engines.fused.kernel import MICRO
 from saddlescope.engines.fused.order import seed_words
 from saddlescope.engines.fused.packing import Packed
+from saddlescope.losses import squared_error
 from saddlescope.nets import low_rank
 from saddlescope.optimisers import Adam, GradientDescent
 
@@ -98,27 +99,29 @@ def test_a_large_batch_in_pieces_is_one_batch(batch, optimiser):
 
 @settings(max_examples=30, deadline=None)
 @given(nets(), st.integers(1, 150), st.integers(1, 80), st.integers(0, 99))
-def test_outputs_are_those_of_the_net(made_net, rows, batch, seed):
+def test_outputs_of_all_blocks_are_those_of_the_net(made_net, rows, batch, seed):
     (net, *ends) = made_net
     setting = made(net, GradientDescent(0.01), batch, 2 * batch, *ends, seed)
     engine, x = engine_for(setting), np.random.default_rng(seed).standard_normal((rows, ends[0]))
     state, _ = advance_epochs(engine, engine.start(), 0, 1, 0.01)
-    expected = np.asarray(net(engine.params(state), x))
-    found = engine.outputs(state, x)
-    assert np.abs(found - expected).max() <= 1e-12 * max(1, np.abs(expected).max())
-    data = setting.data()
-    assert engine.loss(state) == pytest.approx(np.mean(np.sum((engine.outputs(state, data.x) - data.y) ** 2, axis=1)))
+    expected = [np.asarray(f) for f in net.channels(engine.params(state), x)]
+    found = engine.channels(state, x)
+    assert [f.shape for f in found] == [f.shape for f in expected]
+    for one, other in zip(found, expected, strict=True):
+        assert np.abs(one - other).max() <= 1e-12 * max(1, np.abs(other).max())
+    loss = squared_error(net, engine.params(state), setting.data())
+    assert engine.loss(state) == pytest.approx(float(loss), rel=1e-12)
 
 
 def test_looking_at_outputs_leaves_the_run_as_it_is():
     setting = random_feature_setting(optimiser=Adam(0.01))
     one, other = engine_for(setting), engine_for(setting)
     state, _ = advance_epochs(one, one.start(), 0, 3, 0.01)
-    one.outputs(state, np.zeros((7, 1)))
+    one.channels(state, np.zeros((7, 1)))
     again, losses = advance_epochs(one, state, 3, 3, 0.01)
     _, expected = advance_epochs(other, other.start(), 0, 6, 0.01)
     np.testing.assert_array_equal(losses, expected[3:])
-    assert one.outputs(state, np.zeros((0, 1))).shape == (0, 1)
+    assert one.channels(state, np.zeros((0, 1)))[-1].shape == (0, 1)
     assert same_params(one.params(again), one.params(advance_epochs(one, state, 3, 3, 0.01)[0]))
 
 

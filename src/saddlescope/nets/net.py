@@ -46,7 +46,8 @@ class Net(Part):
         """The parameters that are trained."""
         if not isinstance(params, dict):
             return params
-        return {name: value for name, value in params.items() if name not in self.frozen}
+        frozen = self.frozen  # made anew at every access
+        return {name: value for name, value in params.items() if name not in frozen}
 
     def merged(self, params: Params, trained: Params) -> Params:
         """All parameters, with these values of the trained ones."""

@@ -50,6 +50,8 @@ class TopSingularValues(Observable):
 
 def top_singular_values(matrix, most) -> np.ndarray:
     """The largest singular values, largest first; NaN of a matrix that is not finite."""
+    from scipy.sparse.linalg import ArpackError, svds  # a sixth of a second
+
     w = np.asarray(matrix, float)
     least, size = min(w.shape), np.max(np.abs(w))
     if not np.isfinite(size):

@@ -73,9 +73,9 @@ def subclasses(cls: type) -> Iterator[type]:
         yield from subclasses(sub)
 
 
-def with_traced_floats(part, dtype):
+def with_traced_floats(part, dtype, array=jnp.asarray):
     """The part with its floats as arrays, so that one compilation serves every value of them."""
-    return jax.tree.map(lambda x: jnp.asarray(x, dtype) if isinstance(x, float) else x, part)
+    return jax.tree.map(lambda x: array(x, dtype) if isinstance(x, float) else x, part)
 
 
 # ---- To JSON ----

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
@@ -24,9 +25,11 @@ from saddlescope.serialization.own_code import code_identity
 from saddlescope.serialization.part import content_hash, storable
 from saddlescope.setting import Setting
 from saddlescope.sweeps.axes import format_point
-from saddlescope.theory.prediction import Prediction
 from saddlescope.training import SaveAt, train
 from saddlescope.training.save_at import record_form
+
+if TYPE_CHECKING:  # theory brings scipy's solvers, which few jobs need
+    from saddlescope.theory.prediction import Prediction
 
 ALONE = SaveAt()  # the end and nothing else
 PREDICTED = "predicted."  # before the names of what a conditional prediction says about a run
@@ -66,7 +69,7 @@ class TrainJob(Job):
     observe: tuple[Observable, ...] = ()
     save_at: SaveAt = ALONE
     per_step: bool = False
-    predict: tuple[Prediction, ...] = ()
+    predict: "tuple[Prediction, ...]" = ()
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -134,7 +137,7 @@ class PredictJob(Job):
     """
 
     setting: Setting | None
-    predictions: tuple[Prediction, ...]
+    predictions: "tuple[Prediction, ...]"
 
     @property
     def name(self) -> str:  # type: ignore[override]

@@ -97,8 +97,8 @@ class History:
         variables |= labelled({name: np.stack(values) for name, values in self.saved.items()}, observe)
         coords = {
             axis: np.arange(len(self.losses)),
-            "saved_because": ("saved", np.asarray(self.saved_reasons, object)),
-            "event_kind": ("event", np.asarray(self.event_kinds, object)),
+            "saved_because": ("saved", np.asarray(self.saved_reasons, str)),
+            "event_kind": ("event", np.asarray(self.event_kinds, str)),
         }
         for dim, steps in (("saved", self.saved_steps), ("event", self.event_steps)):
             coords[f"{dim}_step"] = (dim, np.asarray(steps, int))

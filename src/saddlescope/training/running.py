@@ -3,8 +3,8 @@
 import math
 import time
 from bisect import bisect_right
+from functools import partial
 
-import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
@@ -12,9 +12,10 @@ from saddlescope.engines.engine import cast
 from saddlescope.engines.watch import Watch
 from saddlescope.errors import require
 from saddlescope.numerics import VERSION
-from saddlescope.observables.observable import Snapshot, measure
+from saddlescope.observables.observable import HostNet, Snapshot, measure
 from saddlescope.tasks.task import Samples
 from saddlescope.training.history import History
+from saddlescope.training.readable import check_readable
 
 CALL_SECONDS = 0.25  # aim of one engine call, so that progress, checkpoints and stops come often
 RESERVED = (
@@ -27,6 +28,14 @@ def held_out_for(setting, observe) -> Samples | None:
     """The samples that are not trained on, in the precision of the run, where an observable asks for them."""
     found = setting.held_out() if any(o.uses_held_out for o in observe) else None
     return None if found is None else cast(found, setting.precision)
+
+
+def snapshot_of(stepper, state, params, held_out, step: int, lr: float) -> Snapshot:
+    """An instant of a run. An engine on the host evaluates the net there itself."""
+    s, setting = stepper, stepper.setting
+    host = HostNet(partial(s.channels, state), partial(s.loss, state)) if s.on_host else None
+    now = np.asarray(step), np.asarray(lr, setting.precision)
+    return Snapshot(s.net, s.loss_of, params, s.statistics, s.data, held_out, *now, setting.task, host)
 
 
 class RunUnderWay:
@@ -57,7 +66,7 @@ class RunUnderWay:
         self.call = 64  # steps of the next engine call; grows to fill CALL_SECONDS
         self.consistent = True  # state and history agree; a stop in between must not be written
         if observe:
-            self.measured()  # what cannot be read is found out before the training, not after it
+            check_readable(self)
 
     def line(self) -> str:
         """Where it stands, for people who wait."""
@@ -200,19 +209,21 @@ class RunUnderWay:
 
     def close(self, stop):
         """A full-batch curve ends with the loss after the last step; the last step, too, may have been too large."""
-        h, last = self.history, self.stepper.loss(self.state)
+        h = self.history
+        last = self.stepper.loss(self.state) if self.setting.batch is None else None
+        finite = self.stepper.is_finite(self.state) if last is None else np.isfinite(last)
         if h.pending:  # the budget ends within an epoch
             h.losses.append(float(np.mean(h.pending)))
             h.lrs.append(h.lr)
             if self.per_step:
                 h.step_losses.append(np.array(h.pending + [np.nan] * (self.each - len(h.pending))))
-        if not np.isfinite(last):
+        if not finite:
             h.status = f"diverged at {self.setting.loss_axis} {self.ticks}"
             h.event("diverged")
         else:
             h.status = f"stopped: {stop.reason}" if stop else "finished"
             h.event("stop" if stop else "end")
-        if self.setting.batch is None:
+        if last is not None:
             h.losses.append(last)
             h.lrs.append(h.lr)
 
@@ -221,12 +232,8 @@ class RunUnderWay:
 
     def measured(self) -> dict:
         """All observables now, by name."""
-        s, h = self.stepper, self.history
-        step, lr = jnp.asarray(h.step), jnp.asarray(h.lr, self.setting.precision)
-        snapshot = Snapshot(
-            s.net, s.loss_of, s.params(self.state), s.statistics, s.data, self.held_out, step, lr, self.setting.task
-        )
-        return measure(self.observe, snapshot)
+        params, now = self.stepper.params(self.state), (self.history.step, self.history.lr)
+        return measure(self.observe, snapshot_of(self.stepper, self.state, params, self.held_out, *now))
 
     def dataset(self) -> xr.Dataset:
         """The run as it is now."""

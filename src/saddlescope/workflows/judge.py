@@ -9,7 +9,6 @@ from pathlib import Path
 from saddlescope.claims import Verdict, judge
 from saddlescope.errors import require
 from saddlescope.experiment import Experiment
-from saddlescope.figures import save_figure, save_movie, style
 from saddlescope.report.describe import runs_text
 from saddlescope.report.index import index_pages, read_index
 from saddlescope.report.page import page
@@ -63,6 +62,8 @@ def write_report(
 
     The folder counts as finished when the last file is there. If this is stopped before, `judge` finishes it.
     """
+    from saddlescope.figures import save_figure, save_movie, style  # brings matplotlib, which not every command needs
+
     about = about | describe_experiment(experiment) | {"scale": scale.label, "grid": scale.name}
     verdicts = judge(experiment.claims, results)
     if scale.name != "full" or not scale.is_whole:  # notes explain the recorded runs, no others

@@ -62,12 +62,13 @@ class Call:
         done = self._run(self.x, *about, self.packed.batch, lr)
         return losses[:done]
 
-    def outputs(self, x):
-        """The net's outputs at the rows of x, which is in the precision of the run."""
-        found, none = np.empty((len(x), self.y.shape[1]), self.packed.dtype), np.empty(0)
+    def channels(self, x):
+        """The outputs of all blocks at the rows of x, which is in the precision of the run."""
+        each = self.packed.dims[1:]
+        found, none = np.empty((len(x), each.sum()), self.packed.dtype), np.empty(0)
         if len(x):
             self._run(x, 0, 0, none, none, 0, math.inf, 0, -math.inf, found, 0, len(self.packed.sums), 0.0)
-        return found
+        return np.split(found, np.cumsum(each)[:-1], axis=1)
 
     def _run(self, x, epoch, first, losses, means, known, after, window, level, outputs, done, size, lr):
         return train_steps(

@@ -191,7 +191,7 @@ def compiled_with(source):
         it. `rate` multiplies the learning rate of C. C is updated when the next step reads it, so there is one turn
         more than steps, which updates.
 
-        With rows in `outputs`, nothing is trained: they become the net's outputs at the rows of x.
+        With rows in `outputs`, nothing is trained: they become the outputs of all blocks at the rows of x.
         """
         source  # noqa: B018
         J, panels, only_look, number = len(A), b.shape[1], len(outputs) > 0, x.dtype.type
@@ -222,8 +222,11 @@ def compiled_with(source):
                     )  # fmt: skip
                 if only_look:
                     for s in range(few):
-                        for i in range(dims[J]):
-                            outputs[begin + s, i] = read(H, (J, s, i))
+                        at = 0
+                        for j in range(1, J + 1):
+                            for i in range(dims[j]):
+                                outputs[begin + s, at + i] = read(H, (j, s, i))
+                            at += dims[j]
                 if only_look or bs == 0:
                     continue
                 for s in range(few):
@@ -246,9 +249,9 @@ def compiled_with(source):
             norm = m * 0 if norm < 0 else math.sqrt(norm)  # products that cancel may leave less than nothing
             scale = m * 0 + 1 if norm < clip or clip == math.inf else clip / norm
             if adam:
-                at = float(done + turn + 1)
-                length = number(lr / (1 - math.pow(float(momentum), at)))
-                root = number(1 / math.sqrt(1 - math.pow(float(b2), at)))
+                count = float(done + turn + 1)
+                length = number(lr / (1 - math.pow(float(momentum), count)))
+                root = number(1 / math.sqrt(1 - math.pow(float(b2), count)))
             if plain:
                 _shrink(bs, J, dims, T, -lr * rate * scale)
             for j in range(J):

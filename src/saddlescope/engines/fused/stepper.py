@@ -17,17 +17,19 @@ from saddlescope.optimisers import Adam
 class FusedStepper(Stepper):
     """The fused kernel of one run. Its state: trained parameters, and by `v` and `s` what the optimiser remembers."""
 
-    watches = True
+    watches = on_host = True
 
     def __init__(self, setting):
         super().__init__(setting)
         net, task = setting.net, setting.task
         make_ready(setting.precision)
         self.max_steps = min(256 * self.steps_per_epoch, 100_000)
-        x, y = np.array(self.data.x), np.array(self.data.y)  # arrays of JAX are read-only: numba would compile for them
+        x, y = np.array(self.data.x), np.array(self.data.y)  # writable: numba would compile apart for others
         dims = net.dims(task.inputs, task.outputs)
         self.packed = Packed(dims, net.widths, setting.batch, len(x), setting.precision)
-        self.fixed = {name: np.asarray(v) for name, v in self.initial().items() if name in net.frozen}
+        drawn = self.initial()
+        self.first = net.trained(drawn)
+        self.fixed = {name: v for name, v in drawn.items() if name in net.frozen}
         self.packed.freeze(self.fixed)
         self.held = None  # the state that `packed` holds now
         self.kinds, options = _remembered(setting.optimiser)
@@ -44,8 +46,7 @@ class FusedStepper(Stepper):
         )
 
     def start(self):
-        trained = {name: np.asarray(v) for name, v in self.setting.net.trained(self.initial()).items()}
-        return trained, {kind: {name: np.zeros_like(v) for name, v in trained.items()} for kind in self.kinds}
+        return self.first, {kind: {name: np.zeros_like(v) for name, v in self.first.items()} for kind in self.kinds}
 
     def advance(self, state, step, n, lr, watch=None):
         self._hold(state)
@@ -62,14 +63,14 @@ class FusedStepper(Stepper):
     def params(self, state):
         return self.fixed | state[0]
 
-    def outputs(self, state, x):
-        """The net's outputs at the rows of x, by the kernel's forward pass: no shape has to be compiled for it."""
+    def channels(self, state, x):
+        """By the kernel's forward pass: no shape has to be compiled for it."""
         self._hold(state)
-        return self.call.outputs(np.array(x, self.packed.dtype))
+        return self.call.channels(np.array(x, self.packed.dtype))
 
     def loss(self, state):
         with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges is a result
-            return float(np.mean(np.sum((self.call.y - self.outputs(state, self.call.x)) ** 2, axis=1)))
+            return float(np.mean(np.sum((self.call.y - self.channels(state, self.call.x)[-1]) ** 2, axis=1)))
 
 
 def _remembered(optimiser) -> tuple[tuple[str, ...], dict[str, Any]]:
