@@ -39,6 +39,8 @@ class Snapshot(eqx.Module):
     lr: jax.Array
     task: Task | None = None
 
+    __getattribute__ = object.__getattribute__  # as of `Part`
+
     def loss_at(self, params: Params, statistics: Samples | Moments | None = None) -> jax.Array:
         """The loss on all data, or on other samples, at some parameters."""
         return self.loss(self.net, params, self.statistics if statistics is None else statistics)
@@ -80,7 +82,7 @@ class Observable(Part):
         """The value; a dict of arrays becomes one variable per key, with axes of its own."""
 
 
-def _flat(observe, values) -> dict[str, Any]:
+def flat(observe, values) -> dict[str, Any]:
     """Names and arrays; an observable that gives a dict becomes one variable per key."""
     named = {}
     for o, value in zip(observe, values, strict=True):
@@ -100,4 +102,4 @@ def measure(observe: tuple[Observable, ...], snapshot: Snapshot) -> dict[str, An
     if in_jax:
         without_task = dataclasses.replace(snapshot, task=None)  # its numbers would be compiled in
         found = dict(zip(in_jax, _compiled(in_jax, without_task), strict=True))
-    return _flat(observe, [o(snapshot) if o.on_host else found[o] for o in observe])
+    return flat(observe, [o(snapshot) if o.on_host else found[o] for o in observe])

@@ -11,9 +11,10 @@ import xarray as xr
 from saddlescope.engines.engine import cast
 from saddlescope.errors import require
 from saddlescope.numerics import VERSION
-from saddlescope.observables.observable import Snapshot, measure
+from saddlescope.observables.observable import Snapshot
 from saddlescope.tasks.task import Samples
 from saddlescope.training.history import History
+from saddlescope.training.passed import PassedSaves
 
 CALL_SECONDS = 0.25  # aim of one engine call, so that progress, checkpoints and stops come often
 RESERVED = (
@@ -53,10 +54,12 @@ class RunUnderWay:
         self.held_out = held_out_for(setting, observe)
         self.each = setting.steps_per_epoch
         self.due = save_at.in_steps(setting)
+        self.passed = PassedSaves(self.due, observe, self.stepper, self.state)
+        self.lr = self.history.lr  # of the last call
         self.call = 64  # steps of the next engine call; grows to fill CALL_SECONDS
         self.consistent = True  # state and history agree; a stop in between must not be written
         if observe:
-            self.measured()  # what cannot be read is found out before the training, not after it
+            self.passed.read_now(self.snapshot())  # what cannot be read is found out before the training, not after it
 
     def line(self) -> str:
         """Where it stands, for people who wait."""
@@ -74,23 +77,26 @@ class RunUnderWay:
         """Epochs that are finished (full batch: steps)."""
         return self.history.step // self.each
 
-    def next_call(self) -> tuple[Any, int, int, float]:
-        """What the engine is asked for next: from which state and step, how many steps, at which learning rate."""
+    def next_call(self) -> tuple[Any, ...]:
+        """What the engine is asked for next: from which state and step, how many steps, at which learning rate; and,
+        if it can, what to keep on the way."""
         h = self.history
         self.began = time.perf_counter(), time.process_time()
         if h.step == 0 and self.due[:1] == [0] and not h.saved_steps:
             self.consistent = False
-            self.save("time")
+            h.save([0], ["time"], self.passed.read_now(self.snapshot()))
             self.consistent = True
-        return self.state, h.step, self.steps_ahead(), h.lr
+        n, self.lr = self.steps_ahead(), h.lr
+        return self.state, h.step, n, h.lr, *self.passed.asked(h.step, n)
 
-    def take(self, state, losses):
+    def take(self, state, losses, kept=None):
         """Keep what the engine gave, and decide what it means."""
-        self.consistent, self.state = False, state
+        self.consistent, self.state, self.passed.kept = False, state, kept
         wall, cpu = self.began
         short = time.perf_counter() - wall < CALL_SECONDS
         self.call = min(self.stepper.max_steps, max(1, self.call * 2 if short else self.call // 2))
         self._keep(losses)
+        self._save_passed(self.history.step - 1)  # a call that ends at no save has passed some
         self.history.wall_seconds += time.perf_counter() - wall
         self.history.cpu_seconds += time.process_time() - cpu
         self.consistent = True
@@ -100,7 +106,7 @@ class RunUnderWay:
         h, setting, after = self.history, self.setting, self.save_at.after_cut
         after_cuts = [(c + after) * self.each for c in h.cuts[-after:]] if after else []
         due = [self.budget, *(t for t in after_cuts if t > h.step)]
-        due += self.due[bisect_right(self.due, h.step) :][:1]
+        due += self.passed.reach(h.step)
         schedule = setting.schedule
         due.append(self._asked_at(schedule, schedule.quiet(self._clock(schedule), h.cuts)))
         due += [self._asked_at(rule, rule.quiet(h.lr)) for rule in setting.stop]
@@ -198,16 +204,23 @@ class RunUnderWay:
             h.lrs.append(h.lr)
 
     def save(self, reason):
-        self.history.save(reason, self.measured())
+        """Read the observables now, after the saves that the last call passed."""
+        h = self.history
+        if not self._save_passed(h.step, reason):
+            h.save([h.step], [reason], self.passed.read_now(self.snapshot()))
 
-    def measured(self) -> dict:
-        """All observables now, by name."""
-        s, h = self.stepper, self.history
-        step, lr = jnp.asarray(h.step), jnp.asarray(h.lr, self.setting.precision)
-        snapshot = Snapshot(
+    def _save_passed(self, last, reason="time") -> bool:
+        """Read the observables at the saves passed up to step `last`; `reason` is that of the last one."""
+        steps, values = self.passed.read(self.snapshot, last)
+        self.history.save(steps, ["time"] * (len(steps) - 1) + [reason] * bool(steps), values)
+        return bool(steps)
+
+    def snapshot(self) -> Snapshot:
+        """This instant, as observables see it."""
+        s, step, lr = self.stepper, jnp.asarray(self.history.step), jnp.asarray(self.lr, self.setting.precision)
+        return Snapshot(
             s.net, s.loss_of, s.params(self.state), s.statistics, s.data, self.held_out, step, lr, self.setting.task
         )
-        return measure(self.observe, snapshot)
 
     def dataset(self) -> xr.Dataset:
         """The run as it is now."""
