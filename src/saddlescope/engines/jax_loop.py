@@ -19,10 +19,11 @@ from saddlescope.optimisers import GradientFlow
 ROWS = 2**20  # sample numbers that one call of minibatches takes along
 
 
-def _step(parts, lr, batch, i, state):
+def _step(parts, lr, turned, batch, i, state):
     """Step i on one batch: (params, the optimiser's memory), and the losses with that before the step."""
     (net, loss, optimiser), ((params, memory), losses) = parts, state
-    value, gradient = loss.with_gradient(net, params, batch)
+    seen = net.merged(params, {name: a.T for name, a in turned.items()}) if turned else params
+    value, gradient = loss.with_gradient(net, seen, batch)
     trained = net.trained(params)
     direction, memory = optimiser.transform().update(gradient, memory, trained)
     moved = jax.tree.map(lambda p, d, rate: p - lr * _paced(d, rate), trained, direction, net.rates(trained))
@@ -33,6 +34,15 @@ def _paced(direction, rate):
     return direction if rate == 1 else rate * direction
 
 
+def _turned(parts, state):
+    """Frozen maps, stored before the loop as its products read them: XLA does not turn them by itself.
+
+    A net sees them turned back; the two turns cancel when the loop is compiled.
+    """
+    (params, _), _ = state
+    return {name: jax.lax.optimization_barrier(params[name].T) for name in sorted(parts[0].read_transposed)}
+
+
 def _trained(parts, state):
     (params, _), _ = state
     return parts[0].trained(params)
@@ -40,15 +50,17 @@ def _trained(parts, state):
 
 @eqx.filter_jit
 def _full_batch(parts, statistics, state, n, keep, lr):
-    return run_steps(partial(_step, parts, lr, statistics), state, n, keep, partial(_trained, parts))
+    step = partial(_step, parts, lr, _turned(parts, state), statistics)
+    return run_steps(step, state, n, keep, partial(_trained, parts))
 
 
 @eqx.filter_jit
 def _minibatch(parts, data, state, rows, short, rest, n, keep, lr):
     """`rows` holds the sample numbers of every step; of a `short` one, the last of its epoch, only `rest` count."""
+    turned = _turned(parts, state)
 
     def on(samples, i, state):
-        return _step(parts, lr, jax.tree.map(lambda a: a[samples], data), i, state)
+        return _step(parts, lr, turned, jax.tree.map(lambda a: a[samples], data), i, state)
 
     def step(i, state):
         if rest == 0:
