@@ -6,8 +6,10 @@ import sys
 import pytest
 
 from saddlescope import cli, numerics
+from saddlescope.storage.compiled_code import keep_compiled_code
 
 numerics.set_environment()  # before JAX is imported: tests compute in double precision, as the command line does
+keep_compiled_code()
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from cases import (
     sizes_for,
 )
 
+from saddlescope.engines import Fused, Jax
 from saddlescope.losses import squared_error
 from saddlescope.nets import Net, linear_units
 from saddlescope.observables import Observable, Parameters, WidthRule
@@ -184,7 +185,10 @@ def setting_for(case):
 
 @named(of_kind(Observable))
 def test_observable_reads_the_same_from_what_is_stored(case):
-    run = train(setting_for(case), (case, Parameters()) if case.name != "param" else (case,), SaveAt((0, 5)))
+    """A run reads many instants in one compiled call; what is stored is read one instant at a time."""
+    setting = setting_for(case)
+    setting = setting.replace(engine=Jax()) if setting.engine == Fused() else setting  # it reads one at a time too
+    run = train(setting, (case, Parameters()) if case.name != "param" else (case,), SaveAt((0, 1, 2, 4, 5)))
     again = observe_saved(run, case)
     for name in again.data_vars:
         assert again[name].dims == run[name].dims

@@ -19,6 +19,7 @@ import threading
 from saddlescope.errors import InvalidInput
 from saddlescope.numerics import set_environment
 from saddlescope.progress import LOOPING, STOP, raise_if_stopped
+from saddlescope.storage.compiled_code import keep_compiled_code
 from saddlescope.sweeps.late_dask import import_dask_late
 
 PATIENCE = 3.5  # seconds from the signal to the end of the process
@@ -34,6 +35,7 @@ def main():
     """Run the command that was typed. Bad input is one sentence on standard error and exit status 2."""
     _speak_utf8()
     set_environment()
+    keep_compiled_code()
     import_dask_late()
     with stoppable() as stop:
         ended = stop.guard(_outcome, sys.argv[1:] or ["--help"])

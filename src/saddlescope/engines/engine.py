@@ -49,6 +49,7 @@ class Stepper(ABC):
     max_steps: int = 1024  # in one call; the buffer of losses has this length
     watches: bool = False  # whether `advance` takes a `Watch`, and ends a call where a rule may speak
     on_host: bool = False  # whether it does without JAX: it holds arrays of numpy, and has `channels`
+    keeps: bool = False  # whether `advance` takes `keep`, a further argument
 
     def __init__(self, setting: "Setting"):
         self.setting = setting
@@ -86,7 +87,9 @@ class Stepper(ABC):
     def advance(self, state: Any, step: int, n: int, lr: float) -> tuple[Any, np.ndarray]:
         """The state n steps on, and the loss before each of them.
 
-        The result does not depend on how a run is cut into calls.
+        The result does not depend on how a run is cut into calls. A stepper that `keeps` may be given a further
+        argument, rising numbers of steps up to n, filled up with n. It then gives a third value: the trained parameters
+        after each of these numbers of steps, one row each. Rows after the first n mean nothing.
         """
 
     @abstractmethod

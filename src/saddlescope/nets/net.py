@@ -32,6 +32,11 @@ class Net(Part):
         """The names of parameters that keep their initial values."""
         return frozenset()
 
+    @property
+    def read_transposed(self) -> frozenset[str]:
+        """The names of frozen matrices A that the net uses as x Aᵀ alone: a loop may store them so, which is faster."""
+        return frozenset()
+
     def rate(self, name: str) -> float:
         """What the learning rate of a trained parameter is multiplied with."""
         return 1.0

@@ -112,7 +112,7 @@ class Observable(Part):
         """The value; a dict of arrays becomes one variable per key, with axes of its own."""
 
 
-def _flat(observe, values) -> dict[str, Any]:
+def flat(observe, values) -> dict[str, Any]:
     """Names and arrays; an observable that gives a dict becomes one variable per key."""
     named = {}
     for o, value in zip(observe, values, strict=True):
@@ -133,4 +133,4 @@ def measure(observe: tuple[Observable, ...], snapshot: Snapshot) -> dict[str, An
         in_arrays = dataclasses.replace(snapshot, task=None, host=None)  # what they hold would be compiled in
         found = _compiled(in_jax, in_arrays)
     compiled = iter(found)
-    return _flat(observe, [o(snapshot) if host else next(compiled) for o, host in zip(observe, on_host, strict=True)])
+    return flat(observe, [o(snapshot) if host else next(compiled) for o, host in zip(observe, on_host, strict=True)])

@@ -20,6 +20,7 @@ from multiprocessing.reduction import ForkingPickler
 from saddlescope.errors import InvalidInput, require
 from saddlescope.numerics import ENVIRONMENT, memory_of_machine
 from saddlescope.progress import LOOPING, STOP
+from saddlescope.storage.compiled_code import environment_of_compiled_code, hide_warnings
 from saddlescope.sweeps.late_dask import import_dask_late
 
 CANNOT_START = (
@@ -179,6 +180,7 @@ def _work_through(pipe):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, leave)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
+    hide_warnings()
     with contextlib.suppress(EOFError, ConnectionError):
         import_dask_late()
         pipe.send("ready")
@@ -235,7 +237,7 @@ def _without_ctrl_c():
 @contextlib.contextmanager
 def _environment_of_workers():
     """Workers inherit these at their start; a library reads them when it is first imported."""
-    given = ENVIRONMENT
+    given = ENVIRONMENT | environment_of_compiled_code()
     before = {name: os.environ.get(name) for name in given}
     os.environ.update(given)
     try:

@@ -32,11 +32,12 @@ class History:
         self.event_steps.append(self.step)
         self.event_kinds.append(kind)
 
-    def save(self, reason, values):
-        self.saved_steps.append(self.step)
-        self.saved_reasons.append(reason)
-        for name, value in values.items():
-            self.saved.setdefault(name, []).append(np.asarray(value))
+    def save(self, steps, reasons, values):
+        """What was read after these steps, and why; every value has one row per step."""
+        self.saved_steps += steps
+        self.saved_reasons += reasons
+        for name, rows in values.items():
+            self.saved.setdefault(name, []).extend(map(np.asarray, rows))
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All of it as named arrays, without pickle."""

@@ -12,9 +12,10 @@ from saddlescope.engines.engine import cast
 from saddlescope.engines.watch import Watch
 from saddlescope.errors import require
 from saddlescope.numerics import VERSION
-from saddlescope.observables.observable import HostNet, Snapshot, measure
+from saddlescope.observables.observable import HostNet, Snapshot
 from saddlescope.tasks.task import Samples
 from saddlescope.training.history import History
+from saddlescope.training.passed import PassedSaves
 from saddlescope.training.readable import check_readable
 
 CALL_SECONDS = 0.25  # aim of one engine call, so that progress, checkpoints and stops come often
@@ -63,6 +64,8 @@ class RunUnderWay:
         self.held_out = held_out_for(setting, observe)
         self.each = setting.steps_per_epoch
         self.due = save_at.in_steps(setting)
+        self.passed = PassedSaves(self.due, observe, self.stepper, self.state)
+        self.lr = self.history.lr  # of the last call
         self.call = 64  # steps of the next engine call; grows to fill CALL_SECONDS
         self.consistent = True  # state and history agree; a stop in between must not be written
         if observe:
@@ -85,17 +88,18 @@ class RunUnderWay:
         return self.history.step // self.each
 
     def next_call(self) -> tuple:
-        """What the engine is asked for next: from which state and step, how many steps, at which learning rate; and
-        what it looks out for meanwhile, if it can."""
+        """What the engine is asked for next: from which state and step, how many steps, at which learning rate; and, if
+        it can, what to look out for or to keep on the way."""
         h = self.history
         self.began = time.perf_counter(), time.process_time()
         if h.step == 0 and self.due[:1] == [0] and not h.saved_steps:
             self.consistent = False
-            self.save("time")
+            h.save([0], ["time"], self.passed.read_now(self.snapshot()))
             self.consistent = True
         watch = self._watch()
-        call = self.state, h.step, self.steps_ahead(watch), h.lr
-        return call if watch is None else (*call, watch)
+        n, self.lr = self.steps_ahead(watch), h.lr
+        more = self.passed.asked(h.step, n) if watch is None else (watch,)
+        return self.state, h.step, n, h.lr, *more
 
     def _watch(self) -> Watch | None:
         """The rules that the engine can look out for: of whole epochs, where their answer hangs on losses alone."""
@@ -109,13 +113,14 @@ class RunUnderWay:
         after = schedule.quiet(self.ticks, h.cuts, h.lr) if window else math.inf
         return Watch(after, window, level, tuple(h.losses[-2 * window :]) if window else ())
 
-    def take(self, state, losses):
+    def take(self, state, losses, kept=None):
         """Keep what the engine gave, and decide what it means."""
-        self.consistent, self.state = False, state
+        self.consistent, self.state, self.passed.kept = False, state, kept
         wall, cpu = self.began
         short = time.perf_counter() - wall < CALL_SECONDS
         self.call = min(self.stepper.max_steps, max(1, self.call * 2 if short else self.call // 2))
         self._keep(losses)
+        self._save_passed(self.history.step - 1)  # a call that ends at no save has passed some
         self.history.wall_seconds += time.perf_counter() - wall
         self.history.cpu_seconds += time.process_time() - cpu
         self.consistent = True
@@ -125,7 +130,7 @@ class RunUnderWay:
         h, setting, after = self.history, self.setting, self.save_at.after_cut
         after_cuts = [(c + after) * self.each for c in h.cuts[-after:]] if after else []
         due = [self.budget, *(t for t in after_cuts if t > h.step)]
-        due += self.due[bisect_right(self.due, h.step) :][:1]
+        due += self.passed.reach(h.step)
         schedule = setting.schedule
         if not (watch and watch.window):
             due.append(self._asked_at(schedule, schedule.quiet(self._clock(schedule), h.cuts, h.lr)))
@@ -228,12 +233,21 @@ class RunUnderWay:
             h.lrs.append(h.lr)
 
     def save(self, reason):
-        self.history.save(reason, self.measured())
+        """Read the observables now, after the saves that the last call passed."""
+        h = self.history
+        if not self._save_passed(h.step, reason):
+            h.save([h.step], [reason], self.passed.read_now(self.snapshot()))
 
-    def measured(self) -> dict:
-        """All observables now, by name."""
-        params, now = self.stepper.params(self.state), (self.history.step, self.history.lr)
-        return measure(self.observe, snapshot_of(self.stepper, self.state, params, self.held_out, *now))
+    def _save_passed(self, last, reason="time") -> bool:
+        """Read the observables at the saves passed up to step `last`; `reason` is that of the last one."""
+        steps, values = self.passed.read(self.snapshot, last)
+        self.history.save(steps, ["time"] * (len(steps) - 1) + [reason] * bool(steps), values)
+        return bool(steps)
+
+    def snapshot(self) -> Snapshot:
+        """This instant, as observables see it."""
+        params = self.stepper.params(self.state)
+        return snapshot_of(self.stepper, self.state, params, self.held_out, self.history.step, self.lr)
 
     def dataset(self) -> xr.Dataset:
         """The run as it is now."""
