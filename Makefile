@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench fuzz docs clean record formats
+.PHONY: demo test lint bench counts fuzz docs clean record formats
 .DEFAULT_GOAL := demo
 
 .venv/installed: pyproject.toml
@@ -28,12 +28,23 @@ lint: .venv/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 
+# Results are collected aside and copied at the end, so that each comes from a clean commit. ROUNDS=2 tries it out.
+ROUNDS ?= 9
+
 bench: .venv/installed
-	$(BIN)/python benchmarks/moments.py
-	$(BIN)/python benchmarks/engine.py
-	$(BIN)/python benchmarks/sweeps.py
-	$(BIN)/python benchmarks/escape.py
-	$(BIN)/python benchmarks/meanfield.py
+	$(BIN)/pip install -q --disable-pip-version-check torch==2.13.0
+	mkdir -p .bench
+	cp benchmarks/*.json .bench
+	for name in engine adam growth moments mlp logs sweeps; do \
+	  $(BIN)/python benchmarks/$$name.py --rounds $(ROUNDS) --json .bench/$$name.json || exit 1; done
+	for name in escape meanfield paper_sweeps end_to_end counts; do \
+	  $(BIN)/python benchmarks/$$name.py --json .bench/$$name.json || exit 1; done
+	cp .bench/*.json benchmarks
+	rm -r .bench
+	$(BIN)/python tests/test_docs.py
+
+counts: .venv/installed
+	$(BIN)/python benchmarks/counts.py --check
 
 fuzz: .venv/installed
 	$(BIN)/python tools/fuzz.py 2>/dev/null
@@ -57,4 +68,4 @@ formats: .venv-formats/installed
 	.venv-formats/bin/python tools/write_logs.py
 
 clean:
-	rm -rf .venv .venv-formats demo docs/_build saddlescope-results .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-formats .bench demo docs/_build saddlescope-results .pytest_cache .ruff_cache .hypothesis

@@ -1,6 +1,6 @@
 """CPU time of `escape_directions` on the escape paper's Example 1, beside a plain PyTorch loop over restarts.
 
-    python benchmarks/escape.py [--write]
+    python benchmarks/escape.py [--json FILE]
 
 Depth 3, width 16, 200 restarts, float64, one thread each. PyTorch runs a few restarts of the same starts for a few
 hundred steps. Its time for all of them is extrapolated, since every step costs the same. Ours is the whole call, after
@@ -21,6 +21,7 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
+from timing import keep
 
 try:
     import torch
@@ -32,7 +33,6 @@ from saddlescope.theory.escape.directions import escape_directions
 from saddlescope.theory.escape.localized import circle
 from saddlescope.theory.escape.search import PROJECTED, TANGENT, descend, random_starts
 
-RESULT = Path(__file__).with_name("escape.json")
 DEPTH, WIDTH, RESTARTS, ROUNDS = 3, 16, 200, 5
 PAPER = "projected (the paper's), 3,000 steps"
 torch.set_num_threads(1)
@@ -114,12 +114,11 @@ def measured() -> dict:
 
 def main():
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--write", action="store_true", help=f"keep the numbers in {RESULT.name}")
+    parser.add_argument("--json", type=Path)
     given = parser.parse_args()
-    found = json.dumps(measured(), indent=1, ensure_ascii=False)
-    print(found)
-    if given.write:
-        RESULT.write_text(found + "\n", encoding="utf-8")
+    found = measured()
+    print(json.dumps(found, indent=1, ensure_ascii=False))
+    keep(given.json, found)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,13 @@
 """What reading a log takes: CPU time, the median of several rounds in alternation.
 
-    python benchmarks/logs.py [--rounds 5] [--write]
+    python benchmarks/logs.py [--rounds 5] [--json FILE]
 
 1. 100,000 scalars of a TensorBoard event file, each with its own step, value and checksum.
 2. 2,000 rows of CSV, from the shell: the whole command, with the start of Python.
 3. 100,000 rows of CSV, by pandas and by our own parser.
-
-`--write` keeps the numbers in benchmarks/logs.json.
 """
 
 import argparse
-import json
 import resource
 import statistics
 import struct
@@ -21,12 +18,11 @@ import time
 from pathlib import Path
 
 import numpy as np
+from timing import keep
 
-from saddlescope.numerics import provenance
 from saddlescope.stages.logs import csv_cells, csv_pandas, tensorboard
 from saddlescope.stages.logs.crc32c import crc32c
 
-RESULT = Path(__file__).with_name("logs.json")
 SCALARS, SHELL_ROWS, ROWS = 100_000, 2_000, 100_000
 
 
@@ -109,16 +105,13 @@ def measure(rounds: int, folder: Path) -> dict[str, float]:
 def main():
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found = measure(options.rounds, Path(folder))
     for name, seconds in found.items():
         print(f"{name}: {seconds:.3f} s of CPU time")
-    if options.write:
-        kept = {name: round(seconds, 4) for name, seconds in found.items()}
-        about = {"cpu_seconds": kept, "rounds": options.rounds}
-        RESULT.write_text(json.dumps(about | provenance(), indent=1) + "\n")
+    keep(options.json, {"cpu_seconds": found, "rounds": options.rounds})
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """CPU time of the limit's solvers, in one interleaved run: memory form, quadrature, and particles.
 
-    python benchmarks/meanfield.py [--write]
+    python benchmarks/meanfield.py [--json FILE]
 
 Two points, rank 1 and 2, erf, 40 units of time, 5 saved times, one thread; every solver has compiled before. Times are
 medians over rounds that alternate. The reference of each error is the memory form at a tolerance of 1e-12. Times on a
@@ -8,7 +8,6 @@ shared machine are worth little: the ratios to the memory form of the same round
 """
 
 import argparse
-import json
 import os
 import statistics
 import time
@@ -17,12 +16,12 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
+from timing import keep
 
 from saddlescope.meanfield import Measure, StartLaw, meanfield
 from saddlescope.nets import Erf
 from saddlescope.numerics import start_jax_with_one_thread
 
-RESULT = Path(__file__).with_name("meanfield.json")
 T, ROUNDS, FINEST = 40.0, 7, 1e-12
 SOLVERS = {
     "memory": dict(solver="memory", rtol=1e-8),
@@ -61,16 +60,15 @@ def compared(rank):
 
 def main():
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--write", action="store_true", help=f"Keep the numbers in {RESULT.name}.")
-    write = parser.parse_args().write
+    parser.add_argument("--json", type=Path)
+    file = parser.parse_args().json
     start_jax_with_one_thread()
     found = {f"rank {rank}": compared(rank) for rank in (1, 2)}
     for case, solvers in found.items():
         for name, c in solvers.items():
             ratio, error = f"{c['over_memory']:.1f} × memory", f"error {c['error']:.1e} (stated {c['stated']:.1e})"
             print(f"{case}  {name:22} {1e3 * c['seconds']:8.1f} ms  {ratio:16} {error}")
-    if write:
-        RESULT.write_text(json.dumps(found, indent=1) + "\n")
+    keep(file, found)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,10 @@
 per batch.
 """
 
+from itertools import chain
+
+from peer import Peer
+
 try:
     import torch
 except ImportError:
@@ -11,34 +15,38 @@ torch.set_num_threads(1)
 
 
 class Block(torch.nn.Module):
-    def __init__(self, n, width, out):
+    def __init__(self, frozen, trained):
         super().__init__()
-        self.wide, self.narrow = torch.nn.Linear(n, width), torch.nn.Linear(width, out)
+        (A, b), (C, c) = ((torch.nn.Parameter(torch.tensor(v)) for v in pair) for pair in (frozen, trained))
+        self.wide, self.narrow = torch.nn.Linear(*reversed(A.shape)), torch.nn.Linear(*reversed(C.shape))
+        self.wide.weight, self.wide.bias, self.narrow.weight, self.narrow.bias = A, b, C, c
         self.wide.requires_grad_(False)
 
     def forward(self, x):
         return self.narrow(torch.relu(self.wide(x)))
 
 
-def torch_epoch(setting):
-    """A function that trains one epoch of the setting's task, net and batch."""
-    dims, data = setting.net.dims(1, 1), setting.data()
-    blocks = [Block(dims[j], width, dims[j + 1]) for j, width in enumerate(setting.net.widths)]
-    net = torch.nn.Sequential(*blocks)
-    x, y = (torch.tensor(v, dtype=torch.float32) for v in (data.x, data.y))
-    trained = [p for p in net.parameters() if p.requires_grad]
-    optimiser, loss_of = torch.optim.SGD(trained, lr=setting.optimiser.lr), torch.nn.MSELoss()
+class TorchLoop(Peer):
+    """PyTorch, eager: `zero_grad`, `backward`, `clip_grad_norm_`, `step`."""
 
-    def epoch():
-        order, total = torch.randperm(len(x)), 0.0
-        for start in range(0, len(x), setting.batch):
-            rows = order[start : start + setting.batch]
-            optimiser.zero_grad()
-            loss = loss_of(net(x[rows]), y[rows])
+    def __init__(self, setting):
+        super().__init__(setting)
+        pairs = zip(self.frozen, self.trained, strict=True)
+        self.net = torch.nn.Sequential(*(Block(*pair) for pair in pairs))
+        self.moving = [p for p in self.net.parameters() if p.requires_grad]
+        self.optimiser = torch.optim.SGD(self.moving, lr=setting.optimiser.lr)
+        self.inputs, self.targets = torch.tensor(self.x), torch.tensor(self.y)
+
+    def run(self, epochs):
+        loss_of, total = torch.nn.MSELoss(), 0.0
+        for rows in torch.tensor(self.rows(epochs)):
+            self.optimiser.zero_grad()
+            loss = loss_of(self.net(self.inputs[rows]), self.targets[rows])
             loss.backward()
-            torch.nn.utils.clip_grad_norm_(trained, setting.optimiser.clip)
-            optimiser.step()
+            torch.nn.utils.clip_grad_norm_(self.moving, self.setting.optimiser.clip)
+            self.optimiser.step()
             total += loss.item()
-        return total
 
-    return epoch
+    def weights(self):
+        pairs = ((block.narrow.weight, block.narrow.bias) for block in self.net)
+        return [v.detach().numpy() for v in chain(*pairs)]

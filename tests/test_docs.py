@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import median
 
 import pytest
+from benchmark_tables import TABLES, speed
 from paper_pages import PAGES, between, table
 
 from saddlescope.papers.valleys._protocol import Name
@@ -44,7 +45,6 @@ COMMANDS = (
     "ls",
     "verify",
 )
-SPEED = ROOT / "benchmarks" / "engine.json"
 
 
 def cli_reference():
@@ -93,20 +93,6 @@ def test_every_paper_is_described():
         assert paper, f"{folder.parent.name} has no paper.json"
         assert paper.title
         assert all(paper.authors)
-
-
-def speed():
-    """The table of speed, from the stored benchmark."""
-    stored = json.loads(SPEED.read_text())
-    head = ("run", "rank", "PyTorch µs", "JAX µs", "fused µs", "fused over PyTorch", "of peak")
-    rows = [head, ("---",) * len(head)]
-    for c in stored["cases"].values():
-        times = (f"{c['torch_us']:.0f}", f"{c['jax_us']:.0f}", f"{c['fused_us']:.1f}")
-        rows.append((f"`{c['run']}`", c["rank"], *times, f"{c['torch_over_fused']:.0f} ×", f"{c['share_of_peak']:.0%}"))
-    table = [f"| {' | '.join(map(str, row))} |" for row in rows]
-    low, both, high = stored["two_cores"]
-    two = f"Two runs on two cores over one: {both:.2f} (quartiles {low:.2f} to {high:.2f})."
-    return "\n".join([*table, f"\n{two} Peak of the core: {stored['peak_gflops']:.0f} GFlop/s in single precision."])
 
 
 SWEEPS, PAPER = ROOT / "benchmarks" / "sweeps.json", ROOT / "benchmarks" / "paper_sweeps.json"
@@ -161,6 +147,7 @@ def paper_blocks(page):
 
 MADE = {
     "docs/random_features.md": {"speed": speed},
+    "docs/benchmarks.md": TABLES,
     "docs/experiments.md": {"tallies": lambda: tallies(titles())} | {p.paper: p.summary for p in PAGES},
     **{f"docs/{page.paper}.md": paper_blocks(page) for page in PAGES},
     "docs/ledger.md": {"ledger": lambda: ledger(experiment_keys())},
@@ -185,6 +172,13 @@ def test_the_example_sweeps_are_what_they_say():
 
 def test_the_table_of_speed_is_the_stored_benchmark():
     assert between(RANDOM_FEATURES, "speed") == speed(), "run `python tests/test_docs.py`"
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_page_of_benchmarks_is_made_from_what_is_stored(name):
+    assert between((ROOT / "docs" / "benchmarks.md").read_text(), name) == TABLES[name](), (
+        "run `python tests/test_docs.py`"
+    )
 
 
 EXAMPLES = ["README.md", *(f"docs/{name}.md" for name in ("stages", "concepts", "random_features", "units", "limit"))]
