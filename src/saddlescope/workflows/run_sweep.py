@@ -11,7 +11,8 @@ from saddlescope.sweeps.axes import format_point, parse_axes
 from saddlescope.sweeps.cluster import cluster_executor
 from saddlescope.sweeps.progress import duration
 from saddlescope.sweeps.running import check_axes, check_storable, processes
-from saddlescope.sweeps.scheduler import Scheduler, Tally
+from saddlescope.sweeps.scheduler import Scheduler
+from saddlescope.sweeps.tally import Tally
 from saddlescope.training.running import RunUnderWay
 from saddlescope.workflows.find import check_axes as check_axis_names
 from saddlescope.workflows.find import choose_scale, find_experiment, one_key
