@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
@@ -24,9 +25,12 @@ from saddlescope.serialization.own_code import code_identity
 from saddlescope.serialization.part import content_hash, storable
 from saddlescope.setting import Setting
 from saddlescope.sweeps.axes import format_point
-from saddlescope.theory.prediction import Prediction
 from saddlescope.training import SaveAt, train
+from saddlescope.training.running import RunUnderWay
 from saddlescope.training.save_at import record_form
+
+if TYPE_CHECKING:  # a worker that trains needs no theory
+    from saddlescope.theory.prediction import Prediction
 
 ALONE = SaveAt()  # the end and nothing else
 PREDICTED = "predicted."  # before the names of what a conditional prediction says about a run
@@ -67,7 +71,7 @@ class TrainJob(Job):
     observe: tuple[Observable, ...] = ()
     save_at: SaveAt = ALONE
     per_step: bool = False
-    predict: tuple[Prediction, ...] = ()
+    predict: "tuple[Prediction, ...]" = ()
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -94,6 +98,14 @@ class TrainJob(Job):
             quiet=True,
         )
         return run.assign(said_of(run, self.setting, self.predict))
+
+    def why_unreadable(self) -> str:
+        """Why the observables cannot be read off the run before its first step; empty where they can."""
+        try:
+            RunUnderWay(self.setting, self.observe, self.save_at)
+        except (InvalidInput, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            return reason_of(error)
+        return ""
 
     def check_storable(self):
         require(
@@ -147,7 +159,7 @@ class PredictJob(Job):
     """
 
     setting: Setting | None
-    predictions: tuple[Prediction, ...]
+    predictions: "tuple[Prediction, ...]"
 
     @property
     def name(self) -> str:  # type: ignore[override]
