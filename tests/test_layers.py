@@ -117,7 +117,6 @@ ARROWS = {
         "storage",
         "tables",
         "tasks",
-        "theory",
         "training",
     },
     "tables": {"results", "stages"},

@@ -31,7 +31,8 @@ def fork_worker(target, args) -> ForkServerProcess:
     process = _ForkedProcess(target=target, args=args, daemon=True)
     try:
         process.start()
-    except EOFError:
+    except (EOFError, ConnectionError):
+        _forget_server()
         raise OSError("the process that forks workers has ended") from None
     return process
 
@@ -113,6 +114,16 @@ def _current_server() -> _Server:
             _retired.append(_server)
         _server = _Server(wanted)
     return _server
+
+
+def _forget_server():
+    """It was killed, and may not be quite gone yet. The next worker has a new one."""
+    global _server
+    with _connecting:
+        if _server is not None and _server.is_ours():
+            _server.kill()
+            _retired.append(_server)
+        _server = None
 
 
 def stop_unused_server():
