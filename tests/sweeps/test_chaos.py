@@ -33,13 +33,13 @@ seed = "0..{RUNS // 2 - 1}"
 """
 FULL = """
 import errno, os
-left, real = [int(os.environ["SHARDS"])], os.fsync
-def fsync(descriptor):
+left, real = [int(os.environ["SHARDS"])], os.replace
+def replace(*names):
     left[0] -= 1
     if left[0] < 0:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    real(descriptor)
-os.fsync = fsync
+    real(*names)
+os.replace = replace
 """
 
 

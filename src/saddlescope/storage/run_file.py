@@ -16,7 +16,7 @@ Stored = tuple[dict[str, np.ndarray], dict]
 def to_arrays(run: "xr.Dataset", **about) -> Stored:
     """Arrays and record of a run. The count of steps along a curve is left out: it is 0, 1, 2, …"""
     kept = {str(name): v for name, v in run.variables.items() if name not in TICKS}
-    words = {name: str(v.values) for name, v in kept.items() if v.ndim == 0 and v.dtype.kind in "UO"}
+    words = {name: str(v.values.item()) for name, v in kept.items() if v.ndim == 0 and v.dtype.kind in "UO"}
     arrays = {name: v.values for name, v in kept.items() if name not in words}
     dims = {name: list(kept[name].dims) for name in arrays}
     coords = sorted(str(c) for c in run.coords if c not in TICKS)
