@@ -31,7 +31,6 @@ def interrupted(setting, path, after, observe=(), save_at=None):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jax_loop.JaxStepper, "advance", advance)
-        patch.setattr("saddlescope.training.passed.GROWTH", 1)  # calls end at every save: there are many of them
         train(setting, observe, save_at, checkpoint=path)
 
 

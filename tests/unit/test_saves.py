@@ -21,8 +21,17 @@ from saddlescope.tasks import ImageClasses, LinearTeacher
 from saddlescope.training import SaveAt, every, log_spaced, on_cut, passed, train
 from saddlescope.training.running import RunUnderWay
 
+# Read in one call however few there are.
+pytestmark = pytest.mark.usefixtures("few_saves_too")
 OBSERVE = FullLoss(), GradientNorm(), Parameters()
 TIMES = ["cpu_seconds", "wall_seconds"]
+
+
+@pytest.fixture(scope="module")
+def few_saves_too():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(passed, "LEAST_SAVES", 3)
+        yield
 
 
 def call_per_save(setting, observe, save_at, **more):
@@ -129,6 +138,28 @@ def test_the_record_does_not_depend_on_where_calls_end(lengths, at_once, k):
     assert run.dataset().drop_vars(TIMES).identical(whole.drop_vars(TIMES))
 
 
+@pytest.mark.parametrize("make", [MADE["full batch"], MADE["minibatch"]], ids=["full batch", "minibatch"])
+def test_a_run_stopped_between_its_calls_resumes_to_the_same_bits(tmp_path, make):
+    setting, path, stopped = make(), tmp_path / "run.npz", []
+    save_at = every(2, setting.budget)
+    whole, original = train(setting, OBSERVE, save_at), JaxStepper.advance
+
+    def advance(self, state, step, n, lr, keep=None):
+        if step > 5 and step not in stopped:
+            stopped.append(step)
+            raise KeyboardInterrupt
+        return original(self, state, step, n, lr, keep)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(JaxStepper, "advance", advance)
+        for _ in range(2):
+            with pytest.raises(KeyboardInterrupt):
+                train(setting, OBSERVE, save_at, checkpoint=path)
+    assert 5 < stopped[0] < stopped[1] < setting.budget
+    resumed = train(setting, OBSERVE, save_at, checkpoint=path)
+    assert resumed.drop_vars(TIMES).identical(whole.drop_vars(TIMES))
+
+
 @pytest.mark.parametrize("make", MADE.values(), ids=list(MADE))
 def test_an_engine_keeps_the_parameters_of_shorter_calls(make):
     """The rows are the states that calls up to each of them end in."""
@@ -141,9 +172,8 @@ def test_an_engine_keeps_the_parameters_of_shorter_calls(make):
     for a, b in zip(jax.tree.leaves(state), jax.tree.leaves(plain[0]), strict=True):
         np.testing.assert_array_equal(a, b)
     for row, k in enumerate([*keep, n]):
-        there = stepper.params(stepper.advance(start, 0, k, 0.01)[0])
-        for name, value in setting.net.trained(there).items():
-            np.testing.assert_array_equal(kept[name][row], value)
+        there = setting.net.trained(stepper.params(stepper.advance(start, 0, k, 0.01)[0]))
+        np.testing.assert_array_equal(kept[row], np.concatenate([np.ravel(v) for v in jax.tree.leaves(there)]))
 
 
 @final
@@ -179,6 +209,8 @@ def test_parameters_kept_by_a_call_are_bounded(monkeypatch):
     assert rows == [512, 16, 0]
     monkeypatch.setattr(passed, "KEPT_BYTES", 2**30)
     assert RunUnderWay(setting, observe, SaveAt((0, 100))).passed.rows == 0  # nothing to gain
+    monkeypatch.setattr(passed, "LEAST_SAVES", 302)
+    assert RunUnderWay(setting, observe, save_at).passed.rows == 0
 
 
 def test_singular_values_on_the_host_are_those_of_one_call_each():

@@ -88,8 +88,8 @@ class Stepper(ABC):
         """The state n steps on, and the loss before each of them.
 
         The result does not depend on how a run is cut into calls. A stepper that `keeps` may be given a further
-        argument, rising numbers of steps up to n, filled up with n. It then gives a third value: the trained parameters
-        after each of these numbers of steps, one row each. Rows after the first n mean nothing.
+        argument, rising numbers of steps up to n, filled up with n. It then gives a third value, a matrix: all trained
+        parameters after each of these numbers of steps, in one row. Rows after the first n mean nothing.
         """
 
     @abstractmethod

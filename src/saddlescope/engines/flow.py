@@ -8,12 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from saddlescope.engines.engine import Engine, Stepper
-from saddlescope.engines.kept import run_steps
+from saddlescope.engines.kept import intervals, run_steps
 from saddlescope.optimisers import GradientFlow
 
 
 @eqx.filter_jit
-def _flow(net, loss, optimiser, statistics, params, losses, n, keep, lr):
+def _flow(net, loss, optimiser, statistics, params, losses, n, between, lr):
     import diffrax  # takes half a second
 
     def velocity(t, theta, _):
@@ -34,7 +34,7 @@ def _flow(net, loss, optimiser, statistics, params, losses, n, keep, lr):
         ok = solution.result == diffrax.RESULTS.successful
         return jax.tree.map(lambda y: jnp.where(ok, y[-1], jnp.nan), solution.ys), losses
 
-    return run_steps(step, (params, losses), n, keep, lambda state: net.trained(state[0]))
+    return run_steps(step, (params, losses), n, between, lambda state: net.trained(state[0]))
 
 
 @final
@@ -69,7 +69,7 @@ class FlowStepper(Stepper):
         precision = self.setting.precision
         buffer, lr = jnp.zeros(self.max_steps, precision), jnp.asarray(lr, precision)
         parts = self.net, self.loss_of, self.optimiser, self.statistics
-        (state, losses), kept = _flow(*parts, state, buffer, np.asarray(n), keep, lr)
+        (state, losses), kept = _flow(*parts, state, buffer, np.asarray(n), intervals(keep, n), lr)
         losses = np.asarray(losses)[:n].astype(float)
         return (state, losses) if keep is None else (state, losses, kept)
 

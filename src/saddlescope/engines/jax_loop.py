@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from saddlescope.engines.engine import Engine, Stepper, cast
-from saddlescope.engines.kept import run_steps
+from saddlescope.engines.kept import intervals, run_steps
 from saddlescope.optimisers import GradientFlow
 
 ROWS = 2**20  # sample numbers that one call of minibatches takes along
@@ -49,13 +49,13 @@ def _trained(parts, state):
 
 
 @eqx.filter_jit
-def _full_batch(parts, statistics, state, n, keep, lr):
+def _full_batch(parts, statistics, state, n, between, lr):
     step = partial(_step, parts, lr, _turned(parts, state), statistics)
-    return run_steps(step, state, n, keep, partial(_trained, parts))
+    return run_steps(step, state, n, between, partial(_trained, parts))
 
 
 @eqx.filter_jit
-def _minibatch(parts, data, state, rows, short, rest, n, keep, lr):
+def _minibatch(parts, data, state, rows, short, rest, n, between, lr):
     """`rows` holds the sample numbers of every step; of a `short` one, the last of its epoch, only `rest` count."""
     turned = _turned(parts, state)
 
@@ -67,7 +67,7 @@ def _minibatch(parts, data, state, rows, short, rest, n, keep, lr):
             return on(rows[i], i, state)
         return jax.lax.cond(short[i], partial(on, rows[i, :rest], i), partial(on, rows[i], i), state)
 
-    return run_steps(step, state, n, keep, partial(_trained, parts))
+    return run_steps(step, state, n, between, partial(_trained, parts))
 
 
 @final
@@ -107,11 +107,12 @@ class JaxStepper(Stepper):
     def advance(self, state, step, n, lr, keep=None):
         steps, lr = np.asarray(n), np.asarray(lr, self.setting.precision)  # a Python number would be compiled in
         parts, state = (self.learner, self.loss_of, self.optimiser), (state, self.buffer)
+        between = intervals(keep, n)
         if self.batch is None:
-            (state, losses), kept = _full_batch(parts, self.statistics, state, steps, keep, lr)
+            (state, losses), kept = _full_batch(parts, self.statistics, state, steps, between, lr)
         else:
             rows, short = self.rows(step, n)
-            (state, losses), kept = _minibatch(parts, self.seen, state, rows, short, self.rest, steps, keep, lr)
+            (state, losses), kept = _minibatch(parts, self.seen, state, rows, short, self.rest, steps, between, lr)
         losses = np.asarray(losses)[:n].astype(float)  # a slice by JAX is one more dispatch per call
         return (state, losses) if keep is None else (state, losses, kept)
 

@@ -111,6 +111,13 @@ class Observable(Part):
     def __call__(self, snapshot: Snapshot) -> Any:
         """The value; a dict of arrays becomes one variable per key, with axes of its own."""
 
+    def of_many(self, trained: Params) -> Any:
+        """The values at many instants from their trained parameters, one row per instant in every array.
+
+        None, as by default, lets it be called for each. One on the host that is cheap saves most of its time so.
+        """
+        return None
+
 
 def flat(observe, values) -> dict[str, Any]:
     """Names and arrays; an observable that gives a dict becomes one variable per key."""

@@ -11,6 +11,7 @@ from saddlescope.observables.observable import measure
 
 READ_SECONDS = 0.25  # aim of reading all saves of one call, so that stops are heard
 KEPT_BYTES = 2**24  # of parameters that one call keeps; a larger net takes long enough between two saves
+LEAST_SAVES = 64  # with fewer, the calls take less time than the loop around them takes to compile
 GROWTH = 4  # of the number of saves from one call to the next
 
 
@@ -64,21 +65,18 @@ class PassedSaves:
         """All observables at one instant, one row. The same compiled function reads one save and many."""
         if not self.rows:
             return {name: [value] for name, value in measure(self.observe, snapshot).items()}
-        kept = jax.tree.map(self._first_row, snapshot.net.trained(snapshot.params))
+        row = np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(snapshot.net.trained(snapshot.params))])
+        kept = np.zeros((self.rows, row.size), row.dtype)
+        kept[0] = row
         return measure_kept(self.observe, snapshot, kept, [int(snapshot.step)])
-
-    def _first_row(self, value):
-        rows = np.zeros((self.rows, *value.shape), value.dtype)
-        rows[0] = value
-        return rows
 
 
 def _rows(due, stepper, state):
-    """How many instants a call keeps: a power of two, so that few lengths are compiled; 0 where no call passes two."""
+    """How many instants a call keeps: a power of two, so that few lengths are compiled; 0 where it would not pay."""
     trained = stepper.net.trained(stepper.params(state))
     fit = KEPT_BYTES // max(1, sum(leaf.nbytes for leaf in jax.tree.leaves(trained)))
     ends = np.searchsorted(due, np.add(due, stepper.max_steps), "right")
     most = int(np.max(ends - np.arange(len(due)), initial=0))
-    if min(fit, most - 1) < 2:
+    if len(due) < LEAST_SAVES or min(fit, most - 1) < 2:
         return 0
     return 1 << min((most - 1).bit_length(), fit.bit_length() - 1)
