@@ -132,7 +132,8 @@ def test_nothing_is_lost_and_nothing_is_done_twice(tmp_path, disk):
     site = tmp_path / "site"
     site.mkdir()
     (site / "sitecustomize.py").write_text(FULL)
-    env = {} if mounted else {"PYTHONPATH": str(site), "SHARDS": "60"}
+    path_of_python = os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")]))
+    env = {} if mounted else {"PYTHONPATH": path_of_python, "SHARDS": "60"}
     status, out, err = Sweep(file, path, **env).end()
     assert status == 2, (status, out, err)
     assert "No space left" in err
