@@ -1,6 +1,7 @@
 """Which way imports point, as data. A new arrow fails here: adding one is a decision made in view."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -187,6 +188,7 @@ class Imports(ast.NodeVisitor):
         self.found += [(alias.name, []) for alias in node.names]
 
 
+@cache
 def imports(path):
     """Modules of ours that a file imports, each with the names it takes from there."""
     visitor = Imports()
@@ -194,7 +196,13 @@ def imports(path):
     return [(module, names) for module, names in visitor.found if module.split(".")[0] == "saddlescope"]
 
 
+@cache
 def arrows():
+    """(file, its package, a package that it imports), for every file."""
+    return tuple(_arrows())
+
+
+def _arrows():
     for path in sorted(SOURCE.rglob("*.py")):
         home = path.relative_to(SOURCE).parts[0].removesuffix(".py")
         if home in ("__init__", "__main__"):
