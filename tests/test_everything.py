@@ -186,17 +186,6 @@ def setting_for(case):
     return linear_setting(net=linear_units(4, 0.3), steps=10) if units else random_feature_setting(epochs=10)
 
 
-RUNS = {}  # by observable
-
-
-def run_with(case):
-    """A run that saved it, and the weights."""
-    if repr(case) not in RUNS:
-        observed = (case, Parameters()) if case.name != "param" else (case,)
-        RUNS[repr(case)] = train(setting_for(case), observed, SaveAt((0, 5)))
-    return RUNS[repr(case)]
-
-
 @named(of_kind(Observable))
 def test_observable_reads_the_same_from_what_is_stored(case, monkeypatch):
     """A run reads many instants in one compiled call; what is stored is read one instant at a time."""
@@ -212,7 +201,7 @@ def test_observable_reads_the_same_from_what_is_stored(case, monkeypatch):
 
 @named(of_kind(Observable))
 def test_observable_has_the_axes_it_says(case):
-    run = run_with(case)
+    run = train(setting_for(case), case, SaveAt((0, 5)))
     found = [name for name in run.data_vars if str(name).startswith(case.name)]
     assert found
     for name in found:
