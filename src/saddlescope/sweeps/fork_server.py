@@ -15,8 +15,8 @@ import os
 import signal
 import sys
 import threading
-from multiprocessing import spawn, util
-from multiprocessing.context import ForkServerProcess, reduction, set_spawning_popen
+from multiprocessing import reduction, spawn, util
+from multiprocessing.context import ForkServerProcess, set_spawning_popen
 from multiprocessing.forkserver import ForkServer, read_signed
 from multiprocessing.popen_forkserver import Popen
 

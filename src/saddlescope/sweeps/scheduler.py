@@ -181,19 +181,23 @@ class Scheduler:
     def _lost(self, runs: list[MissingRun], error) -> list[JobReport]:
         """The worker died. The run that it was at is tried once more, in a message of its own."""
         reason = error.reason if isinstance(error, WorkerLost) else f"its worker died ({error})"
-        names = [run.name for run in runs]
-        known = names[0] if len(runs) == 1 else None
-        name = known or journal.last_mentioned(str(self.folder.root), names, self.journal_start)
-        self.alone.update(names if name is None else [name])  # where nobody knows, each shows by itself
-        self.folder.note("worker lost", run=name, reason=reason)
-        point = next((run.point for run in runs if run.name == name), None)
-        if point is None:
+        lost = runs[0] if len(runs) == 1 else self._under_way(runs)
+        self.folder.note("worker lost", run=lost.name if lost else None, reason=reason)
+        if lost is None:  # nobody knows: each shows by itself
+            self.alone.update(run.name for run in runs)
             return []
-        self.tries[name] += 1
-        if self.tries[name] >= TRIES:  # it was alone
+        self.alone.add(lost.name)
+        self.tries[lost.name] += 1
+        if self.tries[lost.name] >= TRIES:  # it was alone
             return [JobReport("failed", f"{reason}, {TRIES} times")]
-        self.progress.message(f"The run at {format_point(point)} was lost: {reason}. It is tried once more.")
+        self.progress.message(f"The run at {format_point(lost.point)} was lost: {reason}. It is tried once more.")
         return []
+
+    def _under_way(self, runs: list[MissingRun]) -> MissingRun | None:
+        """The run that was begun last, if the journal tells."""
+        by_name = {run.name: run for run in runs}
+        name = journal.last_mentioned(str(self.folder.root), list(by_name), self.journal_start)
+        return by_name.get(name or "")
 
     # ---- After a message ----
 

@@ -9,7 +9,8 @@ import errno
 import os
 import time
 import traceback
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 
 import xarray as xr
@@ -60,14 +61,23 @@ def run_jobs_in_worker(folder: Folder, mark: str, calls: list[tuple[Job, str, di
         return [JobReport("unseen", f"{HOST} does not see the folder {folder.root}")]
     end = time.monotonic() + 2 * SHARE
     with _Message(folder, calls) as message:
-        for number in range(len(calls)):
-            if message.run(number).state == "storage" or time.monotonic() > end:
+        for number, (job, name, _) in enumerate(calls):
+            with message.reporting(number) as to_do:
+                if not to_do:
+                    continue
+                checkpoint = folder.partial(name) if folder.durable else None
+                try:
+                    message.runs[number] = job.run(checkpoint)
+                except DamagedCheckpoint as error:
+                    _quarantine_checkpoint(folder, name, error)
+                    message.runs[number] = job.run(checkpoint)
+            if message.reports[number].state == "storage" or time.monotonic() > end:
                 break
     return list(message.reports.values())
 
 
 class _Message:
-    """The jobs of one message: `run` does one of them, the end of the block stores what is finished.
+    """The jobs of one message under way. The end of the block stores what is finished.
 
     What is done for every job is done for all of them in a row, before the first run and after the last: between
     two runs, the same lines take two to four times as long, because the processor has forgotten them.
@@ -76,8 +86,8 @@ class _Message:
     def __init__(self, folder: Folder, calls):
         self.folder, self.calls = folder, calls
         self.trouble = [self._guarded(_check_version, job, name) for job, name, _ in calls]
+        self.runs: dict[int, xr.Dataset] = {}
         self.reports: dict[int, JobReport] = {}
-        self.finished: dict[int, xr.Dataset] = {}
         self.locks = ExitStack()  # held until the files are there
 
     def __enter__(self):
@@ -87,35 +97,32 @@ class _Message:
         with self.locks:
             self._store()  # also after Ctrl-C: what is finished is kept
 
-    def run(self, number: int) -> JobReport:
-        """Run a job; how it ended, if its file can be stored."""
+    @contextmanager
+    def reporting(self, number: int) -> Iterator[bool]:
+        """Whether a job is to be run now; how that ends, an error too, becomes its report."""
         start = time.monotonic()
-        report = self.trouble[number] or self._guarded(self._run, number)
-        self.reports[number] = replace(report, seconds=time.monotonic() - start)
-        return report
-
-    def _run(self, number) -> JobReport:
-        folder, (job, name, _) = self.folder, self.calls[number]
-        if not self.locks.enter_context(folder.lock(name)):
-            return JobReport("busy")
-        if folder.has(name):
-            return JobReport("there")
-        folder.note("started", run=name)  # the scheduler reads it where the process dies
-        checkpoint = folder.partial(name) if folder.durable else None
+        report = self.trouble[number] or self._guarded(self._take, self.calls[number][1])
         try:
-            run = job.run(checkpoint)
-        except DamagedCheckpoint as error:
-            _quarantine_checkpoint(folder, name, error)
-            run = job.run(checkpoint)
-        self.finished[number] = run
-        return _done(run)
+            yield report is None
+            report = report or _done(self.runs[number])
+        except Exception as error:
+            report = self._report_of(error)
+        self.reports[number] = replace(report, seconds=time.monotonic() - start)
+
+    def _take(self, name) -> JobReport | None:
+        if not self.locks.enter_context(self.folder.lock(name)):
+            return JobReport("busy")
+        if self.folder.has(name):
+            return JobReport("there")
+        self.folder.note("started", run=name)  # the scheduler reads it where the process dies
+        return None
 
     def _store(self):
         """The files first, then the report: a run that was reported is never lost."""
         files, names = FileGroup(self.folder.durable), []
-        for number, run in self.finished.items():
+        for number in [i for i, report in self.reports.items() if report.state == "done"]:
             _, name, point = self.calls[number]
-            trouble = self._guarded(self.folder.add_run, files, name, run, point)
+            trouble = self._guarded(self.folder.add_run, files, name, self.runs[number], point)
             if trouble is None:
                 names.append(name)
             else:
@@ -132,12 +139,15 @@ class _Message:
         """What the call gives; a report where it raises."""
         try:
             return call(*args)
-        except OSError as error:
-            if error.errno in NO_STORAGE or str(error.filename or "").startswith(str(self.folder.root)):
-                return JobReport("storage", f"{error.strerror}: {error.filename or self.folder.root}")
-            return _failure(error)
         except Exception as error:
-            return _failure(error)
+            return self._report_of(error)
+
+    def _report_of(self, error: Exception) -> JobReport:
+        if isinstance(error, OSError):
+            ours = str(error.filename or "").startswith(str(self.folder.root))
+            if ours or error.errno in NO_STORAGE:
+                return JobReport("storage", f"{error.strerror}: {error.filename or self.folder.root}")
+        return _failure(error)
 
 
 def _check_version(job: Job, name: str) -> JobReport | None:
