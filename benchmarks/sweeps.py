@@ -1,16 +1,22 @@
 """What a sweep costs beyond its runs, and how it scales.
 
-    python benchmarks/sweeps.py [--rounds 5] [--parts overhead scaling …] [--json benchmarks/sweeps.json]
+    python benchmarks/sweeps.py [--rounds 5] [--parts overhead start …] [--json benchmarks/sweeps.json]
+
+CPU time is that of all processes. The system adds the time of a process to that of its parent once the parent has
+waited for it: a worker's goes to the server that forked it, and the server's to the command.
 
 - Overhead: runs that take exactly 5 ms of CPU time each (a real setting, a real record; in place of training the worker
   counts its own CPU clock down). What 2,000 of them cost in all processes beyond the same in a plain loop is store and
-  scheduling; the fixed cost of a sweep (starting workers, importing) is given apart.
+  scheduling. Both are measured after 200 others, so that nothing is imported or compiled meanwhile; what is
+  left of the whole is the fixed cost of a sweep.
+- Start: the command, for a sweep of eight tiny runs on two workers, kernels compiled before.
 - Two workers over one on a compute-bound sweep: wall time of the same runs, taken in turns, less that of a small sweep.
 - Collecting 2,000 runs of 1,000 steps and 12 observables; memory of sweeping and collecting few runs and many.
 """
 
 import argparse
 import json
+import os
 import resource
 import statistics
 import subprocess
@@ -36,7 +42,20 @@ from saddlescope.training import train
 
 SPIN = 5e-3  # CPU seconds of a run
 CURVES, STEPS = 12, 1000
-PARTS = ("overhead", "scaling", "collecting", "memory")
+PARTS = ("overhead", "start", "scaling", "collecting", "memory")
+TINY = """
+protocol = "valleys"
+observe = ["TestError"]
+[axes]
+factor = 1
+N = 16
+bs = 4
+L = 1
+rank = 3
+width = 32
+epochs = 100
+seed = "0..7"
+"""
 
 
 def short(seed):
@@ -74,20 +93,36 @@ class Spin(Job):
         return kept
 
 
-def spin(runs, folder):
-    """A sweep of short runs in two workers, as the command does it."""
+def spin(few, many, folder):
+    """Sweeps of short runs in two workers, as the command does it: few, then many whose cost is told."""
     pool = Workers(2)
-    plan = Plan("spin", grid(seed=range(runs)), lambda p: Spin(short(p["seed"])))
-    Scheduler(plan, Folder(folder), pool, quiet=True).loop()
+    sweep_of_spins(range(few), pool, folder)
+    before = clocks(pool)
+    sweep_of_spins(range(few, few + many), pool, folder)
+    after = clocks(pool)
     pool.shutdown()
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    print(time.process_time(), used)  # of the scheduler process alone: CPU seconds, largest memory in MB
+    print(sum(after) - sum(before), after[0] - before[0], used)  # all processes, the scheduler's own, its memory in MB
 
 
-def plain(runs):
+def sweep_of_spins(seeds, pool, folder):
+    plan = Plan("spin", grid(seed=seeds), lambda p: Spin(short(p["seed"])))
+    Scheduler(plan, Folder(folder), pool, quiet=True).loop()
+
+
+def clocks(pool) -> list[float]:
+    """CPU seconds of this process and of each worker: Linux has a clock for every process."""
+    pids = [os.getpid(), *(process.pid for process in pool.processes())]
+    return [time.clock_gettime(~pid << 3 | 2) for pid in pids]
+
+
+def plain(few, many):
     """The same runs in a loop that keeps nothing."""
-    for point in grid(seed=range(runs)):
-        Spin(short(point["seed"])).run(None)
+    for count in (few, many):
+        start = time.process_time()
+        for point in grid(seed=range(count)):
+            Spin(short(point["seed"])).run(None)
+    print(time.process_time() - start)
 
 
 def compute(runs, workers, folder):
@@ -124,13 +159,22 @@ def overhead(rounds, few, many, scratch):
     """Milliseconds per run beyond a plain loop, those of the scheduler process, and fixed CPU seconds, by round."""
     added, conducting, fixed = [], [], []
     for i in range(rounds):
-        small, large = (here("spin", n, scratch / f"spin{i}.{n}") for n in (few, many))
-        slope = (large[0] - small[0]) / (many - few)
-        loop = (here("plain", many)[0] - here("plain", few)[0]) / (many - few)
-        added.append((slope - loop) * 1e3)
-        conducting.append((float(large[2].split()[0]) - float(small[2].split()[0])) / (many - few) * 1e3)
-        fixed.append(small[0] - few * slope)
+        whole, _, said = here("spin", few, many, scratch / f"spin{i}")
+        cost, own, _ = (float(word) / many for word in said.split())
+        added.append((cost - float(here("plain", few, many)[2]) / many) * 1e3)
+        conducting.append(own * 1e3)
+        fixed.append(whole - cost * (few + many))
     return added, conducting, fixed
+
+
+def start(rounds, scratch):
+    """CPU and wall seconds of a sweep of eight tiny runs, by round; the first, which may compile, is not counted."""
+    file, found = scratch / "tiny.toml", []
+    file.write_text(TINY)
+    for i in range(rounds + 1):
+        words = "-m", "saddlescope", "sweep", file, "--workers", 2, "--quiet", "--out", scratch / f"tiny{i}"
+        found.append(measured(*words)[:2])
+    return zip(*found[1:], strict=True)
 
 
 def scaling(rounds, runs, scratch):
@@ -169,11 +213,15 @@ def show(values):
 
 def measure(part, rounds, scratch) -> dict:
     if part == "overhead":
-        added, conducting, fixed = overhead(rounds, 200, 2200, scratch)
+        added, conducting, fixed = overhead(rounds, 200, 2000, scratch)
         print(f"storing and scheduling add, ms of CPU time per run of 5 ms: {show(added)}")
         print(f"of these and of making settings, in the scheduler process: {show(conducting)}")
         print(f"fixed CPU seconds of a sweep with two workers: {show(fixed)}")
         return {"added_ms": added, "conducting_ms": conducting, "fixed_cpu_seconds": fixed}
+    if part == "start":
+        cpu, wall = start(rounds, scratch)
+        print(f"CPU seconds of a sweep of eight tiny runs on two workers: {show(cpu)}; wall seconds: {show(wall)}")
+        return {"start_cpu_seconds": cpu, "start_wall_seconds": wall}
     if part == "scaling":
         ratios, seconds = scaling(rounds, 30, scratch)
         print(f"two workers over one: {show(ratios)}")
@@ -182,7 +230,7 @@ def measure(part, rounds, scratch) -> dict:
         times = {n: collecting(n, scratch) for n in (500, 2000)}
         print(f"collecting 2,000 runs × {STEPS} steps × {CURVES} observables: {times[2000][0]:.1f} s; peaks {times}")
         return {"collect_seconds": times[2000][0], "collect_peak_mb": {n: t[1] for n, t in times.items()}}
-    memory = {n: int(here("spin", n, scratch / f"peak{n}")[2].split()[1]) for n in (500, 4000)}
+    memory = {n: int(here("spin", 10, n, scratch / f"peak{n}")[2].split()[2]) for n in (500, 4000)}
     print(f"peak memory of the scheduler process, MB: {memory}")
     return {"sweep_peak_mb": memory}
 
@@ -198,9 +246,9 @@ def main(rounds, parts, file):
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["spin"]:
-        spin(int(sys.argv[2]), sys.argv[3])
+        spin(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
     elif sys.argv[1:2] == ["plain"]:
-        plain(int(sys.argv[2]))
+        plain(int(sys.argv[2]), int(sys.argv[3]))
     elif sys.argv[1:2] == ["compute"]:
         compute(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
     elif sys.argv[1:2] == ["curves"]:

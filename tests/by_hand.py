@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from saddlescope.nets import Gaussian, LeakyReLU, MeanField, ReLU, UniformFanIn
 from saddlescope.nets.random_feature_net import RandomFeatureNet
+from saddlescope.optimisers import Adam
 from saddlescope.setting import Setting
 from saddlescope.tasks import ArrayTask
 
@@ -44,16 +45,28 @@ def cancelling(net, params, x, y, size):
     return (sum(norm_of(loss_and_gradient(net, params, x[i], y[i])[1]) for i in rows) / len(x) / size) ** 2
 
 
+def descended(optimiser, memory, gradient, step):
+    """Direction and memory after a gradient, as the optimiser's definition says: θ ← θ - lr · direction."""
+    if not isinstance(optimiser, Adam):
+        v = {k: (optimiser.momentum or 0.0) * memory["v"][k] + g for k, g in gradient.items()}
+        return v, {"v": v}
+    b1, b2 = optimiser.b1, optimiser.b2
+    v = {k: b1 * memory["v"][k] + (1 - b1) * g for k, g in gradient.items()}
+    s = {k: b2 * memory["s"][k] + (1 - b2) * g**2 for k, g in gradient.items()}
+    m = {k: v[k] / (1 - b1**step) / (np.sqrt(s[k] / (1 - b2**step)) + optimiser.eps) for k in gradient}
+    return m, {"v": v, "s": s}
+
+
 def by_hand(setting, epochs, lr, dtype="float64"):
-    """Losses, parameters and velocities after some epochs of plain numpy; the length of the gradients on the way, one
-    number per array; the nearest kink passed; and how much gradients cancelled where they were clipped."""
+    """Losses, parameters and the optimiser's memory after some epochs of plain numpy; the length of the directions on
+    the way, one number per array; the nearest kink passed; how much gradients cancelled where they were clipped."""
     data, params = (
         setting.data(),
         {k: v.astype(setting.precision).astype(dtype) for k, v in setting.initial_params().items()},
     )
     x, y = (np.asarray(v).astype(setting.precision).astype(dtype) for v in (data.x, data.y))
-    momentum, clip = setting.optimiser.momentum or 0.0, setting.optimiser.clip
-    v, losses, nearest = {k: 0 * p for k, p in setting.net.trained(params).items()}, [], np.inf
+    clip, losses, nearest = setting.optimiser.clip, [], np.inf
+    memory = {kind: {k: 0 * p for k, p in setting.net.trained(params).items()} for kind in "vs"}
     lengths, cancelled = dict.fromkeys(params, 0.0), 0.0
     for epoch in range(epochs):
         order = setting.permutation(epoch)
@@ -64,12 +77,14 @@ def by_hand(setting, epochs, lr, dtype="float64"):
             scale = clip / size if clip is not None and size > clip else 1.0
             if scale < 1:
                 cancelled = max(cancelled, cancelling(setting.net, params, x[rows], y[rows], size))
-            v = {k: momentum * v[k] + scale * g for k, g in gradient.items()}
-            params = params | {k: params[k] - lr * setting.net.rate(k) * d for k, d in v.items()}
-            lengths |= {k: lengths[k] + scale * np.linalg.norm(g) for k, g in gradient.items()}
             losses.append(loss)
+            scaled = {k: scale * g for k, g in gradient.items()}
+            direction, memory = descended(setting.optimiser, memory, scaled, len(losses))
+            params = params | {k: params[k] - lr * setting.net.rate(k) * d for k, d in direction.items()}
+            moved = direction if isinstance(setting.optimiser, Adam) else scaled
+            lengths |= {k: lengths[k] + np.linalg.norm(g) for k, g in moved.items()}
             nearest = min(nearest, near)
-    return np.reshape(losses, (epochs, -1)), params, v, lengths, nearest, cancelled
+    return np.reshape(losses, (epochs, -1)), params, memory, lengths, nearest, cancelled
 
 
 def made(net, optimiser, batch, samples, inputs, outputs, seed, **more):

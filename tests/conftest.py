@@ -6,8 +6,19 @@ import sys
 import pytest
 
 from saddlescope import cli, numerics
+from saddlescope.storage.compiled_code import keep_compiled_code
 
 numerics.set_environment()  # before JAX is imported: tests compute in double precision, as the command line does
+keep_compiled_code()
+
+if sys.platform == "linux":
+    from saddlescope.sweeps import fork_server
+
+    def _without_the_name_of_the_test(environment=fork_server.environment_of_workers):
+        return {name: value for name, value in environment().items() if name != "PYTEST_CURRENT_TEST"}
+
+    # pytest sets that variable anew for every test, and a worker with a new environment needs a new server.
+    fork_server.environment_of_workers = _without_the_name_of_the_test
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from saddlescope.results import Results, collect
 from saddlescope.stages import read_curves
 from saddlescope.storage import result_folder as store
 from saddlescope.storage.files import DIGITS, read_checked
-from saddlescope.storage.netcdf import checked_datasets, from_child
+from saddlescope.storage.netcdf import as_datasets, checked, from_child
 from saddlescope.storage.netcdf_reader_process import convert
 from saddlescope.sweeps import Folder, Workers, grid, sweep
 from saddlescope.sweeps.plan import read_plan
@@ -127,7 +127,7 @@ class Files:
             raise InvalidInput("took too long") from None
         except Exception as error:
             raise InvalidInput(f"{type(error).__name__}: {error}") from None
-        return checked_datasets(from_child(read_checked(target), path), path)
+        return as_datasets(checked(from_child(read_checked(target), path), path), path)
 
     def close(self):
         self.worker.stop()

@@ -100,7 +100,7 @@ def interrupt(words, folder, after, how="Ctrl-C") -> Ended | None:
 def _lives_on(group) -> bool:
     """Whether processes of the group are alive two seconds later."""
     end = time.monotonic() + 2
-    while alive := _members(group):
+    while alive := members(group):
         if time.monotonic() > end:
             for pid in alive:
                 os.kill(pid, signal.SIGKILL)
@@ -109,7 +109,7 @@ def _lives_on(group) -> bool:
     return False
 
 
-def _members(group) -> list[int]:
+def members(group) -> list[int]:
     """Processes of the group, but not the dead that nobody has buried yet."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):

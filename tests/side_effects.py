@@ -25,6 +25,7 @@ def state():
     return {
         "environment": dict(os.environ),
         "x64": bool(jax.config.jax_enable_x64),
+        "compiled code": jax.config.jax_compilation_cache_dir,
         "floats": [str(jnp.ones(2).dtype), str(jnp.asarray(np.ones(2)).dtype)],
         "blas": {p["filepath"]: p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"},
         "torch": None if torch is None else torch.get_num_threads(),

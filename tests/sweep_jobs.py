@@ -12,6 +12,7 @@ import xarray as xr
 from saddlescope.errors import InvalidInput, require
 from saddlescope.sweeps import Plan, grid
 from saddlescope.sweeps.job import Job
+from saddlescope.sweeps.worker_job import run_jobs_in_worker
 from saddlescope.theory.prediction import Prediction
 
 
@@ -107,3 +108,12 @@ class Tells(Prediction):
         with open(self.diary, "a") as file:
             file.write(f"{setting.budget} {setting.optimiser.lr}\n")
         return {"process": ((), np.asarray(os.getpid())), "twice": ((), np.asarray(2.0 * setting.budget))}
+
+
+def die_before_the_report(folder, mark, calls):
+    """Do the jobs of a message and store them; the first time, die before the answer."""
+    reports = run_jobs_in_worker(folder, mark, calls)
+    if len(calls) > 1 and not (died := Path(folder.root, "died")).exists():
+        died.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return reports

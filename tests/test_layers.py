@@ -10,7 +10,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "saddlescope"
 
 ARROWS = {
     "checks": {"claims", "errors", "results", "statistics"},
-    "claims": {"errors", "results", "statistics"},
+    "claims": {"errors", "statistics"},
     "cli": {
         "errors",
         "explanations",
@@ -37,7 +37,6 @@ ARROWS = {
         "setting",
         "sweeps",
         "tables",
-        "theory",
         "training",
     },
     "explanations": {
@@ -118,7 +117,6 @@ ARROWS = {
         "storage",
         "tables",
         "tasks",
-        "theory",
         "training",
     },
     "tables": {"results", "stages"},

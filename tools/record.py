@@ -1,10 +1,13 @@
 """Run every experiment, quick and full, and keep what a release stands by: the record that `run` compares with.
 
     python tools/record.py [KEY …] [--scale quick|full] [--workers N] [--judge]
+    python tools/record.py --sum-up
 
 Verdicts go beside each paper's experiments; a full run's figure, tables and runs.csv go to results/KEY. `--judge` takes
 the results that are there and judges them again. A run that is stopped resumes. What it writes is committed. A record
 names its commit, so that this refuses to start from a tree with changes.
+
+papers/recorded.json sums all records up for `saddlescope list`. It is written with them; `--sum-up` writes it alone.
 """
 
 import argparse
@@ -12,8 +15,9 @@ import shutil
 from pathlib import Path
 
 from saddlescope.numerics import provenance
+from saddlescope.report.record import summed_up
 from saddlescope.storage.result_folder import folder_of
-from saddlescope.workflows.find import choose_scale, find_experiment, matching_keys
+from saddlescope.workflows.find import choose_scale, experiment_keys, find_experiment, matching_keys
 from saddlescope.workflows.judge import judge_folder
 from saddlescope.workflows.run_experiment import run_experiment
 from saddlescope.workflows.train_run import find_run, train_to_folder
@@ -38,12 +42,17 @@ def keep(key, scale, folder):
     target = PAPERS / paper / "verdicts" / f"{name}.{scale}.json"
     target.parent.mkdir(exist_ok=True)
     shutil.copy(folder / "verdicts.json", target)
+    sum_up()
     if scale == "full":
         results = ROOT / "results" / key
         shutil.rmtree(results, ignore_errors=True)
         results.mkdir(parents=True)
         for file in ("figure.png", "runs.csv", *(f.name for f in folder.glob("table_*.md"))):
             shutil.copy(folder / file, results / file)
+
+
+def sum_up():
+    (PAPERS / "recorded.json").write_text(summed_up(experiment_keys()), encoding="utf-8")
 
 
 def record_train(out):
@@ -58,8 +67,11 @@ def main():
     parser.add_argument("--scale", choices=("quick", "full"))
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--judge", action="store_true")
+    parser.add_argument("--sum-up", action="store_true")
     parser.add_argument("--out", type=Path, default=ROOT / "saddlescope-results")
     options = parser.parse_args()
+    if options.sum_up:
+        return sum_up()
     if not provenance()["clean"]:  # read once: what is written below does not count as a change
         parser.error("A record comes from a clean commit: commit or remove your changes first.")
     for key in [k for given in options.keys for k in matching_keys(given)]:

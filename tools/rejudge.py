@@ -8,7 +8,8 @@ The numbers stay and the words follow. A claim is judged, in this order, from
 2. results/KEY/runs.csv, where its check needs no more than one number per run;
 3. the counts in the stored evidence ("17 of 20 runs").
 
-Where there is none of these the word stays. Prints a table of the words that change; `--write` writes the records too.
+Where there is none of these the word stays. Prints a table of the words that change; `--write` writes the records too
+(then run `python tools/record.py --sum-up`).
 """
 
 import argparse

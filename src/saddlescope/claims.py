@@ -9,11 +9,13 @@ One rule decides every claim that rests on a count of runs: `Count.word`.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, floor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from saddlescope.errors import require
-from saddlescope.results import Results
 from saddlescope.statistics import same_share, wilson, wilson_clear_of_half
+
+if TYPE_CHECKING:
+    from saddlescope.results import Results
 
 HOLDS, PARTLY, FAILS, UNCLEAR = "holds", "partly", "does not hold", "cannot tell"
 WORDS = (HOLDS, PARTLY, FAILS, UNCLEAR)
@@ -156,7 +158,7 @@ class Claim:
 
     sentence: str
     where: str
-    check: Callable[[Results], CheckResult | None]
+    check: "Callable[[Results], CheckResult | None]"
     only: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
 
@@ -241,7 +243,7 @@ def tally(verdicts) -> str:
     return f"{found[HOLDS]} of {claims}{partly}{unclear}"
 
 
-def judge(claims: Iterable[Claim], results: Results) -> tuple[Verdict, ...]:
+def judge(claims: Iterable[Claim], results: "Results") -> tuple[Verdict, ...]:
     """The verdict on each claim, with the number of runs it rests on and how many were not finite.
 
     A claim about runs that are not among the results is left out: it was not tested. So is one

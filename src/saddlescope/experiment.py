@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
@@ -18,8 +18,10 @@ from saddlescope.sweeps import Job, MeasureJob, Plan, PredictJob, TrainJob, filt
 from saddlescope.sweeps.analysed import AnalysedJob
 from saddlescope.sweeps.job import PREDICTED, as_jobs, at
 from saddlescope.tables import Table
-from saddlescope.theory.prediction import Prediction
 from saddlescope.training.save_at import SaveAt
+
+if TYPE_CHECKING:  # theory brings scipy's solvers, which few experiments need
+    from saddlescope.theory.prediction import Prediction
 
 Axes = Mapping[str, Iterable[Any]]
 
@@ -63,7 +65,7 @@ class Experiment:
     measure: Callable | None = None
     observe: tuple[Observable, ...] | Callable[..., tuple[Observable, ...]] = ()
     save_at: SaveAt | Callable[..., SaveAt] | None = None
-    predict: tuple[Prediction, ...] | Callable = ()
+    predict: "tuple[Prediction, ...] | Callable" = ()
     analyse: Callable[..., Mapping[str, Any]] | None = None
     follow: Callable[..., Mapping[str, Any]] | None = None
     keep: tuple[str, ...] = ()

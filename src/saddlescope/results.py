@@ -12,13 +12,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
 from saddlescope.errors import require
 from saddlescope.stages import Stages, find_stages
+
+if TYPE_CHECKING:  # half a second to import: only what makes a dataset waits for it
+    import xarray as xr
 
 Columns = Mapping[str, tuple[tuple[str, ...], np.ndarray]]  # name → axes and values
 
@@ -39,8 +41,8 @@ class Results:
     - `predicted`: the same of the predictions, with the same runs.
     """
 
-    measured: xr.Dataset
-    predicted: xr.Dataset
+    measured: "xr.Dataset"
+    predicted: "xr.Dataset"
 
     def runs(self) -> Iterator["Run"]:
         """One `Run` after the other, each cut at its own length."""
@@ -75,11 +77,11 @@ class Run:
     - `predicted`: what predictions gave for it; an empty dataset where there are none.
     """
 
-    def __init__(self, measured: xr.Dataset, predicted: xr.Dataset | None = None):
+    def __init__(self, measured: "xr.Dataset", predicted: "xr.Dataset | None" = None):
         self.measured = measured
-        self.predicted = xr.Dataset() if predicted is None else predicted
+        self.predicted = _dataset() if predicted is None else predicted
 
-    def __getitem__(self, name: str) -> xr.DataArray:
+    def __getitem__(self, name: str) -> "xr.DataArray":
         return self.measured[name]
 
     def __contains__(self, name: str) -> bool:
@@ -103,7 +105,7 @@ class Run:
     @cached_property
     def stages(self) -> Stages:
         """The plateaus and drops of the loss."""
-        return _stages_of_curve(self.measured["loss"].values)
+        return stages_of_curve(self.measured["loss"].values)
 
     @property
     def cuts(self) -> np.ndarray:
@@ -121,7 +123,7 @@ KEPT_STAGES = 10_000
 _found: dict[bytes, Stages] = {}  # by the curve's content: every check of every claim asks for the same stages
 
 
-def _stages_of_curve(loss: np.ndarray) -> Stages:
+def stages_of_curve(loss: np.ndarray) -> Stages:
     """The stages of a curve, found once per process."""
     key = hashlib.blake2b(loss.tobytes(), digest_size=16).digest()
     if key not in _found:
@@ -135,7 +137,7 @@ def _length_name(dim):
     return "length" if dim in TICKS else f"{dim}_length"
 
 
-def each_run(dataset: xr.Dataset) -> Iterator[xr.Dataset]:
+def each_run(dataset: "xr.Dataset") -> "Iterator[xr.Dataset]":
     """Run by run, cut at its lengths; a curve or summary that a run does not have is left out."""
     for i in range(dataset.sizes["run"]):
         run = dataset.isel(run=i)
@@ -144,7 +146,7 @@ def each_run(dataset: xr.Dataset) -> Iterator[xr.Dataset]:
         yield run.drop_vars([name for name, v in run.data_vars.items() if 0 in v.shape and v.dims[0] not in RAGGED])
 
 
-def collect(runs: Sequence[xr.Dataset], points: Sequence[dict]) -> xr.Dataset:
+def collect(runs: "Sequence[xr.Dataset]", points: Sequence[dict]) -> "xr.Dataset":
     """One dataset with a dimension `run`, the points' axes as its coordinates, from one dataset per
     run.
     """
@@ -154,24 +156,30 @@ def collect(runs: Sequence[xr.Dataset], points: Sequence[dict]) -> xr.Dataset:
     axes = axes_of(points)
     layout.check_axes(axes)
     together = layout.block(found) | layout.per_run()
-    return xr.Dataset(together, axes | layout.ticks(), layout.attrs).set_coords(sorted(layout.coords))
+    return _dataset(together, axes | layout.ticks(), layout.attrs).set_coords(sorted(layout.coords))
 
 
-def split_predicted(run: xr.Dataset, mark: str) -> tuple[xr.Dataset, xr.Dataset]:
+def split_predicted(run: "xr.Dataset", mark: str) -> "tuple[xr.Dataset, xr.Dataset]":
     """What was measured of a run, and what conditional predictions said about it; these have a mark
     in their names.
     """
     said = [str(name) for name in run.data_vars if str(name).startswith(mark)]
-    predicted = xr.Dataset({name.removeprefix(mark): run[name].variable for name in said})
+    predicted = _dataset({name.removeprefix(mark): run[name].variable for name in said})
     return run.drop_vars(said), predicted
 
 
-def named(found: Mapping[str, Any]) -> xr.Dataset:
+def named(found: Mapping[str, Any]) -> "xr.Dataset":
     """A dataset of single numbers, and of (axes, values) where they are given."""
-    return xr.Dataset({k: v if isinstance(v, tuple) else ((), np.asarray(v)) for k, v in found.items()})
+    return _dataset({k: v if isinstance(v, tuple) else ((), np.asarray(v)) for k, v in found.items()})
 
 
-def _columns_of(run: xr.Dataset) -> Columns:
+def _dataset(*given) -> "xr.Dataset":
+    from xarray import Dataset
+
+    return Dataset(*given)
+
+
+def _columns_of(run: "xr.Dataset") -> Columns:
     return {str(name): (tuple(map(str, v.dims)), v.values) for name, v in run.variables.items() if name not in TICKS}
 
 

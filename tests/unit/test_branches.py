@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from cases import minibatch_setting, random_feature_setting
 
+from saddlescope.engines import Jax
 from saddlescope.experiment import Experiment
 from saddlescope.initials import weights_of_run
 from saddlescope.observables import FullLoss, Parameters
@@ -59,7 +60,7 @@ def test_the_engine_s_own_loss_is_the_loss():
     given = random_feature_setting(precision="float32")
     assert given.engine.name == "fused"
     weights = given.net.trained(given.initial_params())
-    by_jax = float(observe_at(given, weights, FullLoss())["full_loss"])
+    by_jax = float(observe_at(given.replace(engine=Jax()), weights, FullLoss())["full_loss"])
     assert loss_at(given, weights) == pytest.approx(by_jax, rel=1e-5)
     moved = {name: w + 0.1 for name, w in weights.items()}
     assert loss_at(given, moved) != loss_at(given, weights)

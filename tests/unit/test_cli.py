@@ -85,7 +85,16 @@ def test_run_writes_everything_and_show_reads_it(saddlescope, tmp_path):
     status, out, err = saddlescope("run", "simplicity.fig1d", "--quick", "--out", "here")
     assert status == 0, err
     folder = tmp_path / "here" / "simplicity.fig1d.quick"
-    names = {"results.nc", "verdicts.json", "figure.png", "figure.pdf", "index.html", "manifest.json", "runs.csv"}
+    names = {
+        "results.nc",
+        "verdicts.json",
+        "figure.png",
+        "figure.pdf",
+        "index.html",
+        "manifest.json",
+        "runs.csv",
+        "runs.txt",
+    }
     assert {p.name for p in folder.iterdir() if p.is_file()} - {"journal.jsonl", "locks"} == names
     assert {"runs", "plans"} <= {p.name for p in folder.iterdir() if p.is_dir()}
     assert "CANNOT TELL: The loss drops exactly twice." in out  # two runs decide nothing

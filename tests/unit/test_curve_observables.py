@@ -1,14 +1,21 @@
 """Observables of curves and channels against closed forms, brute force and finite differences."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from cases import linear_setting, random_feature_setting
+from equinox import field
 
+from saddlescope.engines import Jax
 from saddlescope.errors import InvalidInput
 from saddlescope.losses import SquaredError, squared_error
 from saddlescope.nets import MuP, Tanh, low_rank
 from saddlescope.observables import (
     ChannelPartials,
+    Fit,
+    FullLoss,
     GradientNoise,
     LogRatios,
     MinimaCounts,
@@ -28,9 +35,20 @@ from saddlescope.observables import (
     measure,
     odd_share,
 )
+from saddlescope.observables.observable import HostNet
 from saddlescope.optimisers import StepDecay
 from saddlescope.tasks import ArrayTask, Chirp, FunctionTask, cosine
-from saddlescope.training import SaveAt, every, every_epoch, observe_checkpoint, observe_saved, on_cut, train
+from saddlescope.training import (
+    SaveAt,
+    every,
+    every_epoch,
+    observe_at,
+    observe_checkpoint,
+    observe_saved,
+    on_cut,
+    train,
+)
+from saddlescope.training.readable import check_readable
 from saddlescope.training.saved import _snapshot_at
 
 X = np.linspace(-1, 1, 1000)
@@ -61,6 +79,36 @@ def test_partials_test_error_and_ratios_are_the_net_written_out():
     a, b, c = np.log(np.abs(numpy_channels(params, np.array([[0.3]]))[1][0]) + 1e-6)
     np.testing.assert_allclose(found["log_ratio_pairs"], [a - b, a - c, b - c], rtol=1e-9)
     assert found["log_ratio_max"] == pytest.approx(max(a, b, c) - min(a, b, c), rel=1e-9)
+
+
+def test_an_engine_on_the_host_is_asked_once_for_each_set_of_points():
+    setting, instant = snapshot()
+    params, asked = setting.initial_params(), []
+
+    def channels(x):
+        asked.append(len(x))
+        return numpy_channels(params, x)
+
+    observe = TestError(40), Fit(40), ResidualAmplitudes(None, 40), ChannelPartials(None, 50), FullLoss()
+    found = measure(observe, replace(instant, host=HostNet(channels, lambda: 7.0)))
+    assert asked == [40, 50]
+    for name, expected in measure(observe[:-1], instant).items():
+        np.testing.assert_allclose(found[name], expected, rtol=1e-9, atol=1e-13)
+    assert found["full_loss"] == 7.0, "as the engine computes it"
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_what_is_read_while_training_is_what_jax_evaluates_at_these_weights(precision):
+    setting = random_feature_setting(precision=precision, epochs=3)
+    assert setting.engine.name == "fused"
+    observe = TestError(40), Fit(40), ResidualAmplitudes(None, 40), ChannelPartials(None, 50), FullLoss()
+    run = train(setting, (*observe, Parameters()))
+    weights = {str(n).removeprefix("param_"): v.values[-1] for n, v in run.items() if str(n).startswith("param_")}
+    by_jax = observe_at(setting.replace(engine=Jax()), weights, observe)
+    tolerance = dict(rtol=1e-12, atol=1e-14) if precision == "float64" else dict(rtol=2e-5, atol=2e-6)
+    for name, expected in by_jax.items():
+        assert run[name].dtype == expected.dtype
+        np.testing.assert_allclose(run[name].values[-1], expected, **tolerance)
 
 
 def test_random_test_points_are_drawn_by_their_seed():
@@ -250,6 +298,41 @@ def test_a_setting_that_cannot_be_rebuilt_is_given():
 def test_what_cannot_be_read_is_found_out_before_training():
     with pytest.raises(InvalidInput, match="two channels or more"):
         train(random_feature_setting(epochs=10**9, stop=()), LogRatios(block=2))
+
+
+class Formless(Observable):
+    """One of the user's own, with a field that has no form as JSON."""
+
+    options: dict = field(static=True)
+    name = "formless"
+
+    def __call__(self, snapshot):
+        return 0.0
+
+
+def test_an_engine_on_the_host_tries_observables_once_per_kind_of_run():
+    tried = []
+
+    def begin(seed, *observe, on_host=True, fails=False):
+        def measured():
+            tried.append(seed)
+            if fails:
+                raise InvalidInput("no")
+
+        stepper, setting = SimpleNamespace(on_host=on_host), random_feature_setting(seed=seed, net=low_rank(3, 1, 21))
+        check_readable(SimpleNamespace(setting=setting, observe=observe, stepper=stepper, measured=measured))
+
+    for seed in (1, 2):
+        with pytest.raises(InvalidInput):
+            begin(seed, TestError(31), fails=True)
+    assert tried == [1, 2], "what failed is tried again"
+    for seed in (3, 4):
+        begin(seed, TestError(31))
+    begin(5, TestError(32))
+    for seed in (6, 7):
+        begin(seed, TestError(31), on_host=False)
+        begin(seed, Formless({}))
+    assert tried == [1, 2, 3, 5, 6, 6, 7, 7]
 
 
 def test_a_checkpoint_can_be_read_without_training_on(tmp_path):

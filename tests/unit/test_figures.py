@@ -3,6 +3,12 @@
 import os
 import subprocess
 import sys
+from io import BytesIO
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from saddlescope.figures import save_figure, style
 
 HEADLESS = """
 import sys
@@ -34,3 +40,22 @@ def test_figures_are_drawn_without_a_screen_or_a_chosen_backend(tmp_path):
     assert made.returncode == 0, made.stderr
     assert {p.name for p in tmp_path.iterdir()} == {"curve.png", "figure.png", "figure.pdf"}
     assert all(p.stat().st_size > 1000 for p in tmp_path.iterdir())
+
+
+def test_a_saved_figure_has_the_pixels_of_savefig(tmp_path):
+    def drawn():
+        figure, axes = plt.subplots(2, 2, figsize=(6, 4))
+        axes[0, 0].semilogy(np.geomspace(1, 1e-6, 50), label="loss")
+        axes[0, 0].set(title="a title", xlabel="epoch", ylabel="a label")
+        axes[1, 1].plot(np.linspace(-1000, 1000, 9))
+        figure.suptitle("all of it")
+        return figure
+
+    with style():
+        usual, png = drawn(), BytesIO()
+        usual.savefig(png)
+        plt.close(usual)
+        save_figure(drawn(), tmp_path)
+    png.seek(0)
+    np.testing.assert_array_equal(plt.imread(tmp_path / "figure.png"), plt.imread(png))
+    assert not plt.get_fignums()

@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from saddlescope.engines import Jax
+from saddlescope.engines.fused.call import Call
 from saddlescope.engines.fused.kernel import train_steps
+from saddlescope.engines.fused.order import seed_words
 from saddlescope.engines.fused.packing import Packed
-from saddlescope.engines.fused.stepper import run_kernel
 from saddlescope.losses import SquaredError
 from saddlescope.nets import Gaussian, LeakyReLU, MeanField, ReLU, UniformFanIn, low_rank
 from saddlescope.nets.random_feature_net import RandomFeatureNet
@@ -68,7 +69,7 @@ def test_steps_are_those_of_numpy(precision, made_net, batch, rest, epochs, mome
     optimiser = GradientDescent(1.0, momentum, None if clip is None else clip * size)
     setting = made(net, optimiser, batch, samples, *ends, seed, precision=precision)
     lr = 2.0 ** round(math.log2(0.1 / min(size, optimiser.clip or math.inf)))
-    losses, params, velocity, lengths, nearest, cancelled = by_hand(setting, epochs, lr)
+    losses, params, memory, lengths, nearest, cancelled = by_hand(setting, epochs, lr)
     eps, tol = EPS[precision], {"float64": 1e-10, "float32": 1e-4}[precision]
     assume(nearest > 50 * eps and losses.max() < 100 * losses[0, 0])
     rough, tol = by_hand(setting, epochs, lr, precision)[1], tol + eps * cancelled
@@ -80,8 +81,8 @@ def test_steps_are_those_of_numpy(precision, made_net, batch, rest, epochs, mome
         moved, rounding = lr * net.rate(name) * lengths[name], losses.size * eps * np.abs(expected).max()
         assume(np.abs(rough[name] - expected).max() <= 0.1 * tol * moved + rounding)
         assert np.abs(after[name] - expected).max() <= tol * moved + rounding, name
-        if momentum and name in velocity:
-            assert np.linalg.norm(state[1][name] - velocity[name]) <= tol * lengths[name], name
+        if momentum and name in memory["v"]:
+            assert np.linalg.norm(state[1]["v"][name] - memory["v"][name]) <= tol * lengths[name], name
 
 
 @pytest.mark.parametrize("batch", range(1, 10))
@@ -186,17 +187,17 @@ def test_without_clipping_a_norm_that_overflows_plays_no_part():
 
 
 def test_no_epochs_no_error_and_no_gradient_leave_the_parameters():
-    packed, rng = Packed((2, 3, 1), (30, 50), 4, "float64"), np.random.default_rng(0)
+    packed, rng = Packed((2, 3, 1), (30, 50), 4, 5, "float64"), np.random.default_rng(0)
     net = RandomFeatureNet((3,), (30, 50))
     params = net.init(rng, 2, 1)
     packed.freeze(params)
     packed.set(net.trained(params), {})
     x = rng.standard_normal((5, 2))
-    assert run_kernel(packed, x, np.ones((5, 1)), np.zeros((0, 5), np.int64), 0, 0, 1.0, clip=1.0).shape == (0,)
-    assert same(packed.get(False)[0], net.trained(params))
+    assert Call(packed, x, np.ones((5, 1)), seed_words(0), clip=1.0).train(0, 0, 1.0).shape == (0,)
+    assert same(packed.get(), net.trained(params))
     for tiny in (0.0, 5e-324):
         zero = {k: 0 * v for k, v in net.trained(params).items()}
         packed.set(zero, {})
-        losses = run_kernel(packed, x, np.full((5, 1), tiny), np.array([[4, 2, 0, 1, 3]] * 9), 0, 18, 0.1, clip=1.0)
+        losses = Call(packed, x, np.full((5, 1), tiny), seed_words(0), clip=1.0).train(0, 18, 0.1)
         assert np.array_equal(losses, np.zeros(18))
-        assert same(packed.get(False)[0], zero)
+        assert same(packed.get(), zero)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from saddlescope.engines import Jax
 from saddlescope.engines.fused import kernel
-from saddlescope.engines.fused.stepper import run_kernel
+from saddlescope.engines.fused.call import Call
 from saddlescope.nets import low_rank
 from saddlescope.observables import Parameters
 from saddlescope.optimisers import GradientDescent
@@ -65,16 +65,16 @@ def test_a_state_is_not_changed_by_what_comes_after(made_net):
 @contextmanager
 def interrupted(after):
     """Die in the kernel's call number `after`, when it has moved the parameters: as Ctrl-C may make it."""
-    calls = []
+    calls, whole = [], Call.train
 
     def run(*args, **options):
-        calls.append(run_kernel(*args, **options))
+        calls.append(whole(*args, **options))
         if len(calls) > after:
             raise KeyboardInterrupt
         return calls[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("saddlescope.engines.fused.stepper.run_kernel", run)
+        patch.setattr(Call, "train", run)
         with pytest.raises(KeyboardInterrupt):
             yield
 

@@ -15,6 +15,8 @@ from saddlescope.nets import Gaussian, UniformFanIn
 from saddlescope.optimisers import HalveOnStagnation, StepDownOnStagnation
 from saddlescope.papers.valleys._outcomes import failure, outcome
 from saddlescope.papers.valleys._protocol import Name
+from saddlescope.report.page import page
+from saddlescope.report.page_data import read_page_data
 from saddlescope.storage import result_folder as store
 
 WORDS = ["f1_N32_bs4_L1", "--rank", "3", "--width", "24", "--epochs", "30"]
@@ -97,6 +99,32 @@ def test_train_writes_results_and_says_how_it_ended(saddlescope):
     assert store.load_results(folder).measured["loss"].shape == (1, 30)
     assert saddlescope("show", folder)[0] == 0
     assert folder.name in (folder.parent / "index.html").read_text()
+    assert (folder / "index.html").read_text() == page(read_page_data(folder)), "the page is that of what is stored"
+
+
+QUICK = """
+import sys
+
+from saddlescope.cli import main
+
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+slow = [m for m in ("matplotlib", "optax", "diffrax", "scipy.optimize") if m in sys.modules]
+assert not slow, f"imported, and not used: {slow}"
+"""
+
+
+def test_train_without_a_figure_draws_none_and_imports_little(saddlescope, tmp_path):
+    saddlescope("train", *WORDS, "--out", tmp_path)
+    (drawn,) = tmp_path.glob("*/figure.png")
+    words = ["train", *WORDS, "--no-figure", "--json", "--out", str(tmp_path)]
+    made = subprocess.run([sys.executable, "-c", QUICK, *words], capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    assert not drawn.exists(), "an older figure is not of these results"
+    assert {p.name for p in drawn.parent.iterdir()} >= FILES - {"figure.png", "figure.pdf"}
+    assert "<img" not in (drawn.parent / "index.html").read_text()
 
 
 def test_train_prints_one_json_object_with_the_promised_keys(saddlescope):

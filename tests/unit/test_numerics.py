@@ -21,7 +21,7 @@ from saddlescope.tasks import LinearTeacher
 from saddlescope.training import train
 
 RECORDED = {
-    "version": 1,
+    "version": 2,
     "draw": "2f1dc07042d2e05a",
     "order": [28, 3, 24, 14, 0, 5],
     "linear": [5.0000000000484865, 4.996694269449203, 1.303798565484785, 0.6972243683940607, 0.697224280049261],

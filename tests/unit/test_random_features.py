@@ -1,5 +1,6 @@
 """Random-feature nets as settings: which engine they get, what is trained, how many numbers that is."""
 
+import jax
 import numpy as np
 import pytest
 from by_hand import by_hand, distance, loss_and_gradient, made, norm_of
@@ -12,6 +13,7 @@ from saddlescope.errors import InvalidInput
 from saddlescope.nets import MLP, Gaussian, LeakyReLU, MeanField, Tanh, low_rank
 from saddlescope.nets.parameterisation import Parameterisation
 from saddlescope.nets.random_feature_net import RandomFeatureNet, count
+from saddlescope.observables import Parameters
 from saddlescope.optimisers import Adam, GradientDescent, GradientFlow
 from saddlescope.setting import Setting
 from saddlescope.training import train
@@ -118,3 +120,18 @@ def test_frozen_maps_stay_and_the_clip_is_over_trained_parameters_alone(engine):
     assert norm_of(step) == pytest.approx(0.01, rel=1e-10)
     assert {k for k in before if not step[k].any()} == {f"{name}{j}" for name in "Ab" for j in range(3)}
     assert distance(after, by_hand(setting, 1, 1.0)[1]) < 1e-14
+
+
+@pytest.mark.parametrize("more", [{}, dict(residual=True, activation=Tanh()), dict(trainable="all")])
+def test_maps_that_the_loop_stores_transposed_change_no_number(more, monkeypatch):
+    """The products are the same; only the order of their sums may differ."""
+    net = low_rank(3, 2, 20, **more)
+    setting = random_feature_setting(net=net, engine=Jax(), epochs=6, schedule=None)
+    assert net.read_transposed == (set() if "trainable" in more else {"A0", "A1", "A2"})
+    turned = train(setting, (Parameters(),))
+    monkeypatch.setattr(RandomFeatureNet, "read_transposed", frozenset())
+    jax.clear_caches()
+    plain = train(setting, (Parameters(),))
+    for name in (n for n in plain.data_vars if str(n).startswith(("param", "loss"))):
+        np.testing.assert_allclose(turned[name], plain[name], rtol=1e-11, atol=1e-14)
+    jax.clear_caches()

@@ -14,15 +14,17 @@ from cases import linear_setting
 
 from saddlescope.numerics import ENVIRONMENT
 from saddlescope.observables import Parameters
+from saddlescope.storage.compiled_code import EVERYTHING, FOLDER
 from saddlescope.training import every, train
 
 TESTS = Path(__file__).parents[1]
+OURS = {*ENVIRONMENT, *EVERYTHING, FOLDER}
 CLOSE = 1e-12  # the user's own threads may add in another order
 
 
 def in_fresh_process(run_file, ours=False):
     """What tests/side_effects.py says in a program without our environment, or with it."""
-    theirs = {name: value for name, value in os.environ.items() if name not in ENVIRONMENT}
+    theirs = {name: value for name, value in os.environ.items() if name not in OURS}
     theirs["PYTHONPATH"] = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
         [sys.executable, TESTS / "side_effects.py", run_file],
@@ -82,7 +84,7 @@ def test_this_test_sees_a_change():
     """It would notice: with our environment the user's floats are doubles."""
     code = "import os, jax; from side_effects import state, changes; b = state(); os.environ['A'] = '1'; "
     code += "jax.config.update('jax_enable_x64', True); print(sorted(changes(b)))"
-    env = {n: v for n, v in os.environ.items() if n not in ENVIRONMENT} | {"PYTHONPATH": str(TESTS)}
+    env = {n: v for n, v in os.environ.items() if n not in OURS} | {"PYTHONPATH": str(TESTS)}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=120)
     assert done.stdout.strip() == "['environment', 'floats', 'x64']"
 

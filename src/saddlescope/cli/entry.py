@@ -19,6 +19,9 @@ import threading
 from saddlescope.errors import InvalidInput
 from saddlescope.numerics import set_environment
 from saddlescope.progress import LOOPING, STOP, raise_if_stopped
+from saddlescope.storage.compiled_code import keep_compiled_code
+from saddlescope.sweeps.late_collection import collect_late, leave_garbage
+from saddlescope.sweeps.late_dask import import_dask_late
 
 PATIENCE = 3.5  # seconds from the signal to the end of the process
 STATUS = 130
@@ -31,8 +34,11 @@ SMALLER = "use a smaller width, depth or number of samples"
 
 def main():
     """Run the command that was typed. Bad input is one sentence on standard error and exit status 2."""
+    collect_late()
     _speak_utf8()
     set_environment()
+    keep_compiled_code()
+    import_dask_late()
     with stoppable() as stop:
         ended = stop.guard(_outcome, sys.argv[1:] or ["--help"])
         if ended is None or stop.asked:
@@ -41,6 +47,7 @@ def main():
     sentence, status = ended
     if sentence:
         print(f"saddlescope: {sentence}", file=sys.stderr)
+    leave_garbage()
     sys.exit(status)
 
 

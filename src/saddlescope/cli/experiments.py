@@ -227,7 +227,7 @@ def show(
 
       saddlescope show saddlescope-results/simplicity.fig1b
     """
-    from saddlescope.report.overview import describe_stored
+    from saddlescope.report.describe import describe_stored
 
     import_all(own)
     is_stored = not what.endswith(".py") and (Path(what).exists() or "/" in what or what.endswith(".nc"))
@@ -236,7 +236,7 @@ def show(
 
 def _describe_key(what, out, setting) -> str:
     """An experiment from its file; only its first setting is made by importing it."""
-    from saddlescope.report.overview import describe_experiment
+    from saddlescope.report.describe import describe_experiment
     from saddlescope.report.source_file import read_source
     from saddlescope.workflows.find import one_key
 

@@ -39,6 +39,7 @@ def train(
     axis: Axis = None,
     out: Annotated[Path, typer.Option(help="Output folder; each run gets its own subfolder.")] = Path(OUT),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    no_figure: Annotated[bool, typer.Option("--no-figure", help="Draw no figure: saves a second of CPU time.")] = False,
     own: Import = None,
     quiet: Quiet = False,
 ):
@@ -53,7 +54,7 @@ def train(
     import_all(own)
     one = find_run(what, parse_axes([*(axis or []), *_axes_of(rest)]))
     try:
-        folder, run, summary = train_to_folder(one, out, quiet)
+        folder, run, summary = train_to_folder(one, out, quiet, figure=not no_figure)
     except KeyboardInterrupt:
         fail(f"stopped; the same command resumes the run from {folder_of_run(one, out)}.", 130)
     if as_json:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CachedFeatures", "Engine", "Flow", "Fused", "Jax", "Stepper", "choose_engine", "engine_named"]
 
-PREFERRED = (Flow(), Fused(), CachedFeatures(), Jax())  # the first that fits is taken
+PREFERRED = (Flow(), CachedFeatures(), Fused(), Jax())  # the first that fits is taken
 
 
 def choose_engine(setting: "Setting") -> Engine:

@@ -61,6 +61,10 @@ class _AfterFeatures(eqx.Module):
     def __call__(self, params, features):
         return self.net.from_features(params, features)  # type: ignore[attr-defined]
 
+    @property
+    def read_transposed(self):
+        return self.net.read_transposed
+
     def trained(self, params):
         return self.net.trained(params)
 

@@ -47,23 +47,31 @@ class Stepper(ABC):
     """
 
     max_steps: int = 1024  # in one call; the buffer of losses has this length
+    watches: bool = False  # whether `advance` takes a `Watch`, and ends a call where a rule may speak
+    on_host: bool = False  # whether it does without JAX: it holds arrays of numpy, and has `channels`
+    keeps: bool = False  # whether `advance` takes `keep`, a further argument
 
     def __init__(self, setting: "Setting"):
         self.setting = setting
-        dtype = jnp.dtype(setting.precision)
-        self.net = with_traced_floats(setting.net, dtype)
-        self.loss_of = with_traced_floats(setting.loss, dtype)
-        self.optimiser = with_traced_floats(setting.optimiser, dtype)
+        parts = setting.net, setting.loss, setting.optimiser
+        self.net, self.loss_of, self.optimiser = with_traced_floats(parts, setting.precision, self._array)
         data = setting.data()
-        self.data = cast(data, dtype)
+        self.data = self._cast(data)
         needed = setting.statistics(data)
-        self.statistics = self.data if needed is data else cast(needed, dtype)  # one copy of large data
+        self.statistics = self.data if needed is data else self._cast(needed)  # one copy of large data
         self.batch, self.steps_per_epoch = setting.batch, setting.steps_per_epoch
         self.samples = setting.task.size or 0  # a population has none
 
     def initial(self) -> Params:
         """The parameters at step 0, in the precision of the run."""
-        return cast(self.setting.initial_params(), self.setting.precision)
+        return self._cast(self.setting.initial_params())
+
+    def _cast(self, tree):
+        return jax.tree.map(lambda x: self._array(x, self.setting.precision), tree)
+
+    @property
+    def _array(self):
+        return np.asarray if self.on_host else jnp.asarray
 
     def orders(self, step: int, n: int) -> tuple[np.ndarray, int]:
         """The orders of samples of all epochs that n steps from here touch, and the step within the first."""
@@ -79,16 +87,29 @@ class Stepper(ABC):
     def advance(self, state: Any, step: int, n: int, lr: float) -> tuple[Any, np.ndarray]:
         """The state n steps on, and the loss before each of them.
 
-        The result does not depend on how a run is cut into calls.
+        The result does not depend on how a run is cut into calls. A stepper that `keeps` may be given a further
+        argument, rising numbers of steps up to n, filled up with n. It then gives a third value, a matrix: all trained
+        parameters after each of these numbers of steps, in one row. Rows after the first n mean nothing.
         """
 
     @abstractmethod
     def params(self, state: Any) -> Params:
         """All parameters of the net in this state."""
 
+    def channels(self, state: Any, x: np.ndarray) -> list[np.ndarray]:
+        """The output of every block of the net at inputs x, one row each. Only a stepper `on_host` has it.
+
+        The last is the output of the net. Observables are read from it in place of a function compiled by JAX.
+        """
+        raise NotImplementedError
+
     def loss(self, state: Any) -> float:
         """The loss on all data now."""
         return float(_full_loss(self.net, self.loss_of, self.params(state), self.statistics))
+
+    def is_finite(self, state: Any) -> bool:
+        """Whether the loss on all data is finite now. An engine may know it without computing the loss."""
+        return bool(np.isfinite(self.loss(state)))
 
 
 def cast(tree, dtype):

@@ -8,11 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from saddlescope.engines.engine import Engine, Stepper
+from saddlescope.engines.kept import intervals, run_steps
 from saddlescope.optimisers import GradientFlow
 
 
 @eqx.filter_jit
-def _flow(net, loss, optimiser, statistics, params, losses, n, lr):
+def _flow(net, loss, optimiser, statistics, params, losses, n, between, lr):
     import diffrax  # takes half a second
 
     def velocity(t, theta, _):
@@ -33,7 +34,7 @@ def _flow(net, loss, optimiser, statistics, params, losses, n, lr):
         ok = solution.result == diffrax.RESULTS.successful
         return jax.tree.map(lambda y: jnp.where(ok, y[-1], jnp.nan), solution.ys), losses
 
-    return jax.lax.fori_loop(0, n, step, (params, losses))
+    return run_steps(step, (params, losses), n, between, lambda state: net.trained(state[0]))
 
 
 @final
@@ -59,15 +60,18 @@ class Flow(Engine):
 class FlowStepper(Stepper):
     """The solver of one run."""
 
+    keeps = True
+
     def start(self):
         return self.initial()
 
-    def advance(self, state, step, n, lr):
+    def advance(self, state, step, n, lr, keep=None):
         precision = self.setting.precision
         buffer, lr = jnp.zeros(self.max_steps, precision), jnp.asarray(lr, precision)
         parts = self.net, self.loss_of, self.optimiser, self.statistics
-        state, losses = _flow(*parts, state, buffer, jnp.asarray(n), lr)
-        return state, np.asarray(losses[:n], float)
+        (state, losses), kept = _flow(*parts, state, buffer, np.asarray(n), intervals(keep, n), lr)
+        losses = np.asarray(losses)[:n].astype(float)
+        return (state, losses) if keep is None else (state, losses, kept)
 
     def params(self, state):
         return state

@@ -43,12 +43,24 @@ def style() -> Iterator[None]:
 
 def save_figure(figure: Figure, folder: str | Path) -> None:
     """Write figure.png and figure.pdf into a folder, each whole or not at all; close the figure."""
-    for kind, metadata in (("png", {}), ("pdf", {"CreationDate": None})):
-        data = BytesIO()
-        figure.savefig(data, format=kind, metadata=metadata)
-        figure.set_layout_engine("none")  # laid out once
-        write_bytes(Path(folder) / f"figure.{kind}", data.getvalue())
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.backends.backend_pdf import FigureCanvasPdf
+
+    # Not by `savefig`, which lays out and draws everything twice for each of the two.
+    figure.set_dpi(STYLE["savefig.dpi"])
+    png = FigureCanvasAgg(figure)
+    if layout := figure.get_layout_engine():
+        layout.execute(figure)
+        figure.set_layout_engine("none")
+    write_bytes(Path(folder) / "figure.png", _printed(png.print_png))
+    write_bytes(Path(folder) / "figure.pdf", _printed(FigureCanvasPdf(figure).print_pdf, {"CreationDate": None}))
     plt.close(figure)
+
+
+def _printed(print_to, metadata=None) -> bytes:
+    data = BytesIO()
+    print_to(data, metadata=metadata)
+    return data.getvalue()
 
 
 # ---- Panels ----

@@ -1,17 +1,19 @@
 """Weights that are given: arrays, or those of a run at a stated step."""
 
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import equinox as eqx
 import jax
 import numpy as np
-import xarray as xr
 
 from saddlescope.errors import InvalidInput, require
 from saddlescope.initials.initial import Initial
 from saddlescope.initials.named_leaves import named_leaves, replace_leaves
 from saddlescope.nets.net import Params
 from saddlescope.serialization.part import as_int
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 def _arrays(given):
@@ -71,7 +73,7 @@ def given_weights(params: Params, origin: str = "", starting_epoch: int = 0) -> 
     return GivenWeights(tuple(leaves), tuple(leaves.values()), origin, starting_epoch)
 
 
-def weights_of_run(run: xr.Dataset, step: int | None = None, starting_epoch: int = 0) -> GivenWeights:
+def weights_of_run(run: "xr.Dataset", step: int | None = None, starting_epoch: int = 0) -> GivenWeights:
     """Start from the weights that a run had saved at a step; without one, at its end.
 
     The run must have observed `Parameters()`.

@@ -32,6 +32,11 @@ class Net(Part):
         """The names of parameters that keep their initial values."""
         return frozenset()
 
+    @property
+    def read_transposed(self) -> frozenset[str]:
+        """The names of frozen matrices A that the net uses as x Aᵀ alone: a loop may store them so, which is faster."""
+        return frozenset()
+
     def rate(self, name: str) -> float:
         """What the learning rate of a trained parameter is multiplied with."""
         return 1.0
@@ -46,7 +51,8 @@ class Net(Part):
         """The parameters that are trained."""
         if not isinstance(params, dict):
             return params
-        return {name: value for name, value in params.items() if name not in self.frozen}
+        frozen = self.frozen  # made anew at every access
+        return {name: value for name, value in params.items() if name not in frozen}
 
     def merged(self, params: Params, trained: Params) -> Params:
         """All parameters, with these values of the trained ones."""

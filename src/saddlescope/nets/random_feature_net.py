@@ -110,6 +110,10 @@ class RandomFeatureNet(Net):
         blocks = range(len(self.widths)) if self.trainable == "narrow" else ()
         return frozenset(f"{name}{j}" for j in blocks for name in "Ab")
 
+    @property
+    def read_transposed(self):
+        return frozenset(name for name in self.frozen if name[0] == "A")
+
     def rate(self, name):
         return self.parameterisation.rate(name[0], self.widths[int(name[1:])])
 

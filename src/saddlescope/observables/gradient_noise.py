@@ -5,7 +5,6 @@ from typing import final
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import optax
 
 from saddlescope.errors import InvalidInput, require
 from saddlescope.observables.observable import Observable
@@ -36,6 +35,8 @@ class GradientNoise(Observable):
         )
 
     def __call__(self, snapshot):
+        import optax
+
         params, data = snapshot.params, snapshot.data
         if isinstance(data, Moments):
             raise InvalidInput("Gradient noise is between samples, but the task is a population; give it `samples`.")

@@ -2,8 +2,6 @@
 
 from typing import final
 
-import optax
-
 from saddlescope.observables.observable import Observable
 
 
@@ -14,4 +12,6 @@ class GradientNorm(Observable):
     name = "gradient_norm"
 
     def __call__(self, snapshot):
+        import optax
+
         return optax.tree.norm(snapshot.gradient_at(snapshot.params))

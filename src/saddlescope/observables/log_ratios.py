@@ -52,7 +52,7 @@ class LogRatios(Observable):
 
     def __call__(self, snapshot):
         one_input(snapshot)
-        found = channels(snapshot, np.full((1, 1), self.x))
+        found = channels(snapshot, np.full((1, 1), self.x), "float64")
         require(
             0 <= self.block < len(found) and found[self.block].shape[1] > 1,
             f"Log-ratios need a block with two channels or more, of blocks 0 to {len(found) - 1}; got {self.block}.",

@@ -15,9 +15,10 @@ class FullLoss(Observable):
     """The loss on all data at a saved instant. (The loss of every step or epoch is kept anyway, as `loss`.)"""
 
     name = "full_loss"
+    by_engine = True
 
     def __call__(self, snapshot):
-        return snapshot.loss_at(snapshot.params)
+        return snapshot.full_loss()
 
 
 @final

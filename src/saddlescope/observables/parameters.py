@@ -26,7 +26,10 @@ class Parameters(Observable):
     on_host = True  # there is nothing to compute: no call of a compiled function per save
 
     def __call__(self, snapshot):
-        trained = named_leaves(snapshot.net.trained(snapshot.params))
+        return self.of_many(snapshot.net.trained(snapshot.params))
+
+    def of_many(self, trained):
+        trained = named_leaves(trained)
         require(
             set(self.only) <= set(trained),
             f"This net trains {', '.join(trained)}; there is no {', '.join(set(self.only) - set(trained))}.",

@@ -80,4 +80,4 @@ class SymmetryDefect(Observable):
         check_points(self.points)
 
     def __call__(self, snapshot):
-        return {str(j): odd_share(f) for j, f in enumerate(channels(snapshot, grid(snapshot, self.points)))}
+        return {str(j): odd_share(f) for j, f in enumerate(channels(snapshot, grid(snapshot, self.points), "float64"))}

@@ -1,7 +1,10 @@
-"""Outputs and channels of a net over points, compiled once for a net's shape, whatever its task."""
+"""Outputs and channels of a net over points.
+
+They come from the run's engine, in the precision of the run, where it evaluates nets on the host. Elsewhere they are
+compiled by JAX, once for a net's shape, whatever its task.
+"""
 
 import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
 
 from saddlescope.errors import InvalidInput, require
@@ -22,23 +25,28 @@ def _channels_of(net, params, x):
 
 def _cast(net, params, x, precision):
     return (
-        with_traced_floats(net, precision),
-        {k: jnp.asarray(v, precision) for k, v in params.items()},
-        jnp.asarray(x, precision),
+        with_traced_floats(net, precision, np.asarray),
+        {k: np.asarray(v, precision) for k, v in params.items()},
+        np.asarray(x, precision),
     )
 
 
-def outputs(snapshot, x, precision="float64") -> np.ndarray:
-    """One row per point."""
-    return np.asarray(_outputs_of(*_cast(snapshot.net, snapshot.params, x, precision)))
+def outputs(snapshot, x) -> np.ndarray:
+    """One row per point, in float64."""
+    if snapshot.host is not None:
+        return np.asarray(snapshot.host.channels(x)[-1], float)
+    return np.asarray(_outputs_of(*_cast(snapshot.net, snapshot.params, x, "float64")))
 
 
-def channels(snapshot, x, precision="float64") -> list[np.ndarray]:
-    """The output of every block, one row per point."""
+def channels(snapshot, x, precision=None) -> list[np.ndarray]:
+    """The output of every block, one row per point. A `precision` has them computed by JAX, in that precision."""
     require(
         hasattr(snapshot.net, "channels"),
         f"{type(snapshot.net).__name__} has no channels; a RandomFeatureNet has.",
     )
+    if snapshot.host is not None and precision is None:
+        return [np.asarray(f, float) for f in snapshot.host.channels(x)]
+    precision = precision or "float64"
     return [np.asarray(f) for f in _channels_of(*_cast(snapshot.net, snapshot.params, x, precision))]
 
 

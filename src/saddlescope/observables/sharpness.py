@@ -6,7 +6,6 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
-from matfree import decomp
 
 from saddlescope.errors import require
 from saddlescope.observables.observable import Observable
@@ -67,6 +66,8 @@ def top_eigenvalue(product, size, steps):
     Once the Krylov space is exhausted, an off-diagonal entry is rounding alone. What comes after it
     is meaningless, and is replaced by a value from inside the spectrum.
     """
+    from matfree import decomp
+
     start = jax.random.normal(jax.random.key(0), (size,), float)
     lanczos = decomp.tridiag_sym(steps, custom_vjp=False)
     matrix = jnp.asarray(lanczos(product, start / jnp.linalg.norm(start)).J_small)

@@ -5,7 +5,6 @@ from typing import final
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from scipy.sparse.linalg import ArpackError, svds
 
 from saddlescope.errors import require
 from saddlescope.observables.observable import Observable
@@ -51,11 +50,15 @@ class TopSingularValues(Observable):
 
 def top_singular_values(matrix, most) -> np.ndarray:
     """The largest singular values, largest first; NaN of a matrix that is not finite."""
+    from scipy.sparse.linalg import ArpackError, svds  # a sixth of a second
+
     w = np.asarray(matrix, float)
     least, size = min(w.shape), np.max(np.abs(w))
     if not np.isfinite(size):
         return np.full(min(most, least), np.nan)
     if size > 0 and least >= SMALL and most < least // 10:
+        from scipy.sparse.linalg import ArpackError, svds  # a quarter of a second to import
+
         try:  # scaled, so that squares neither vanish nor overflow; the same start every time, for the same bits
             found = np.asarray(svds(w / size, most, v0=np.ones(least), return_singular_vectors=False))
             return size * np.sort(found)[::-1]

@@ -3,7 +3,6 @@
 from typing import final
 
 import equinox as eqx
-import optax
 
 from saddlescope.errors import require
 from saddlescope.optimisers.optimiser import Optimiser, check_clip, check_lr, clipped
@@ -43,4 +42,6 @@ class Adam(Optimiser):
         )
 
     def transform(self):
+        import optax
+
         return clipped(self.clip, optax.scale_by_adam(self.b1, self.b2, self.eps))

@@ -3,7 +3,6 @@
 from typing import final
 
 import equinox as eqx
-import optax
 
 from saddlescope.errors import require
 from saddlescope.optimisers.optimiser import Optimiser, check_clip, check_lr, clipped
@@ -38,5 +37,7 @@ class GradientDescent(Optimiser):
         )
 
     def transform(self):
+        import optax
+
         # None is structure (no state is kept); a number is with_traced_floats.
         return clipped(self.clip, *(() if self.momentum is None else (optax.trace(self.momentum),)))

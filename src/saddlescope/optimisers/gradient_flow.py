@@ -3,7 +3,6 @@
 from typing import final
 
 import equinox as eqx
-import optax
 
 from saddlescope.errors import require
 from saddlescope.optimisers.optimiser import Optimiser, check_lr
@@ -38,4 +37,6 @@ class GradientFlow(Optimiser):
         )
 
     def transform(self):
+        import optax
+
         return optax.identity()

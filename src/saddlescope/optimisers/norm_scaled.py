@@ -4,7 +4,6 @@ from typing import final
 
 import equinox as eqx
 import jax
-import optax
 
 from saddlescope.errors import require
 from saddlescope.optimisers.optimiser import Optimiser, check_clip, check_lr, clipped
@@ -37,6 +36,8 @@ class NormScaledDescent(Optimiser):
         require(abs(self.power) < float("inf"), f"`power` must be finite; got {self.power}.")
 
     def transform(self):
+        import optax
+
         def scale(gradient, params):
             factor = optax.tree.norm(params) ** -self.power
             return jax.tree.map(lambda g: factor * g, gradient)

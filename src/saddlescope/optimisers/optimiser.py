@@ -1,12 +1,14 @@
-"""The kind of all optimisers: thin names over optax."""
+"""The kind of all optimisers: thin names over optax, which is imported when a loop of JAX asks for a transformation."""
 
 import math
 from abc import abstractmethod
-
-import optax
+from typing import TYPE_CHECKING
 
 from saddlescope.errors import require
 from saddlescope.serialization.part import Part
+
+if TYPE_CHECKING:
+    import optax
 
 
 def check_lr(lr):
@@ -22,6 +24,8 @@ def check_clip(clip):
 
 def clipped(clip, *rest):
     """Clip the global gradient norm first, where asked to."""
+    import optax
+
     first = optax.identity() if clip is None else optax.clip_by_global_norm(clip)
     return optax.chain(first, *rest)
 
@@ -41,5 +45,5 @@ class Optimiser(Part):
     lr: float
 
     @abstractmethod
-    def transform(self) -> optax.GradientTransformation:
+    def transform(self) -> "optax.GradientTransformation":
         """The map from gradient to direction, without the learning rate."""

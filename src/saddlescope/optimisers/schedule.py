@@ -28,8 +28,15 @@ class Schedule(Part):
         """The next learning rate. `cuts` are the numbers of ticks done when the rate was changed before."""
 
     @abstractmethod
-    def quiet(self, ticks: int, cuts: Sequence[int]) -> float:
+    def quiet(self, ticks: int, cuts: Sequence[int], lr: float) -> float:
         """How many more ticks can pass, the last one included, before the rule has to be asked."""
+
+    def window_at(self, lr: float) -> int:
+        """How many losses the rule averages, if it speaks only where their mean is not below that of as many before.
+
+        An engine can then look out for that itself. 0 is the answer of any other rule.
+        """
+        return 0
 
     def after_step(self, lr: float, steps: int, loss: float) -> float:
         """The next learning rate, of a rule with `every_step`: after so many steps, with the last one's loss."""
@@ -43,7 +50,7 @@ class Constant(Schedule):
     def after(self, lr, losses, cuts):
         return lr
 
-    def quiet(self, ticks, cuts):
+    def quiet(self, ticks, cuts, lr):
         return math.inf
 
 
@@ -70,7 +77,7 @@ class StepDecay(Schedule):
     def after(self, lr, losses, cuts):
         return lr * self.factor if len(losses) % self.every == 0 else lr
 
-    def quiet(self, ticks, cuts):
+    def quiet(self, ticks, cuts, lr):
         return self.every - ticks % self.every
 
 
@@ -116,8 +123,11 @@ class HalveOnStagnation(Schedule):
     def after(self, lr, losses, cuts):
         return lr / 2 if _stagnates(losses, cuts, self.window, self.patience) else lr
 
-    def quiet(self, ticks, cuts):
+    def quiet(self, ticks, cuts, lr):
         return _quiet_for(ticks, cuts, self.patience)
+
+    def window_at(self, lr):
+        return self.window
 
 
 def _rates(given):
@@ -147,11 +157,17 @@ class StepDownOnStagnation(Schedule):
         )
 
     def after(self, lr, losses, cuts):
-        lower = [rate for rate in self.rates if rate < lr]
+        lower = self._lower(lr)
         return lower[0] if lower and _stagnates(losses, cuts, self.window, self.patience) else lr
 
-    def quiet(self, ticks, cuts):
-        return _quiet_for(ticks, cuts, self.patience)
+    def quiet(self, ticks, cuts, lr):
+        return _quiet_for(ticks, cuts, self.patience) if self._lower(lr) else math.inf
+
+    def window_at(self, lr):
+        return self.window if self._lower(lr) else 0
+
+    def _lower(self, lr):
+        return [rate for rate in self.rates if rate < lr]
 
 
 @final
@@ -182,5 +198,5 @@ class WarmUp(Schedule):
     def after_step(self, lr, steps, loss):
         return lr * (steps + 1) / steps if steps < self.steps else lr
 
-    def quiet(self, ticks, cuts):
+    def quiet(self, ticks, cuts, lr):
         return 1 if ticks < self.steps else math.inf

@@ -28,6 +28,14 @@ class StopRule(Part):
         """How many ticks may pass at this learning rate without asking."""
 
     @property
+    def watched_level(self) -> float:
+        """The level, of a rule that speaks only where the loss of an epoch is below one; -inf of any other.
+
+        An engine can then look out for that itself.
+        """
+        return -math.inf
+
+    @property
     @abstractmethod
     def reason(self) -> str: ...
 
@@ -57,6 +65,10 @@ class LossBelow(StopRule):
 
     def quiet(self, lr):
         return 1
+
+    @property
+    def watched_level(self):
+        return -math.inf if self.within_epochs else self.level
 
     @property
     def reason(self):

@@ -1,16 +1,17 @@
-"""What there is to run: title, place in the paper and cost of experiments, from records and from source files.
+"""What there is to run: title, place in the paper, cost and verdicts of experiments.
 
-Nothing here imports an experiment or JAX.
+Those of papers come from papers/recorded.json, which sums up all records: `list` then reads one file, and imports
+neither an experiment nor numpy. Those of the user's own come from their source files.
 """
 
+import json
 from dataclasses import dataclass, field
-from importlib import resources
+from functools import cache
 from pathlib import Path
 
-from saddlescope.report.record import recorded
 from saddlescope.report.source_file import SourceFile, read_source
 
-SCALES = ("quick", "full")
+PAPERS = Path(__file__).parents[1] / "papers"
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Entry:
     - `source`: its place in the paper.
     - `file`: the Python file that defines it.
     - `seconds`: CPU seconds of the recorded runs, by scale; empty where none is recorded.
+    - `verdicts`: the recorded verdicts in one line; empty where none are recorded.
     """
 
     key: str
@@ -31,6 +33,7 @@ class Entry:
     source: str
     file: str
     seconds: dict[str, float] = field(default_factory=dict)
+    verdicts: str = ""
 
     def matches(self, text: str) -> bool:
         """Whether the key, the title or the place contains the text, in any case."""
@@ -39,13 +42,14 @@ class Entry:
 
 def entry_of_key(key: str) -> Entry:
     """Of an experiment of a paper: from its record, else from its file."""
-    records = {scale: found[1] for scale in SCALES if (found := recorded(key, scale))}
-    seconds = {scale: float(r["cpu_seconds"]) for scale, r in records.items()}
-    if records:
-        about = records.get("full") or records["quick"]
-        source = about.get("where", "")
-        return Entry(key, about["title"], source, _file_of_key(key), seconds)
-    return entry_of_file(_file_of_key(key), key)
+    file = str(PAPERS.joinpath(*key.split(".")).with_suffix(".py"))
+    said = _recorded().get(key)
+    return Entry(key, file=file, **said) if said else entry_of_file(file, key)
+
+
+@cache
+def _recorded() -> dict[str, dict]:
+    return json.loads((PAPERS / "recorded.json").read_text("utf-8"))
 
 
 def entries_of_folder(folder) -> list[Entry]:
@@ -58,8 +62,3 @@ def entry_of_file(path, key: str) -> Entry:
     """Of one experiment of the user's own, by what the user calls it."""
     said = read_source(path) or SourceFile()
     return Entry(key, said.title or key, said.source, str(path))
-
-
-def _file_of_key(key: str) -> str:
-    paper, _, name = key.partition(".")
-    return str(resources.files("saddlescope.papers") / paper / f"{name}.py")

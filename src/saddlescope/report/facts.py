@@ -8,9 +8,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import xarray as xr
-
 from saddlescope.errors import number_of
+from saddlescope.storage.netcdf import Raw
 
 Facts = Mapping[str, object]
 
@@ -122,10 +121,10 @@ class RunsSummary:
     trains: bool | None
 
 
-def summarise(measured: xr.Dataset, about: Facts) -> RunsSummary:
-    """The runs of a dataset, and what is stored about them."""
-    columns = {str(n): v.values.tolist() for n, v in measured.coords.items() if v.dims == ("run",)}
-    settings = measured["setting"].values.ravel() if "setting" in measured else []
+def summarise(measured: Raw, about: Facts) -> RunsSummary:
+    """The runs of a result, and what is stored about them."""
+    columns = {name: measured[name].tolist() for name in measured.coords if measured.columns[name][0] == ("run",)}
+    settings = measured["setting"].ravel() if "setting" in measured else []
     trains = about.get("trains")
     return RunsSummary(
         number=int(measured.sizes.get("run", 0)),

@@ -14,16 +14,16 @@ of results.nc and verdicts.json are known here, all of them optional:
 
 import re
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-import xarray as xr
 
 from saddlescope.claims import Verdict
 from saddlescope.report.facts import Origin, RunsSummary, count_in, decoded, origin_of, summarise, text_in
 from saddlescope.report.paper import Paper, Sentence, read_paper
 from saddlescope.report.record import full_record_words
 from saddlescope.storage import result_folder as store
+from saddlescope.storage.netcdf import Raw
 from saddlescope.tables import Table
 
 PNG, CSS_PIXELS_PER_METRE = b"\x89PNG\r\n\x1a\n", 96 / 0.0254
@@ -95,11 +95,14 @@ class PageData:
     attachments: Attachments
 
 
-def read_page_data(folder) -> PageData:
-    """What a result folder holds. A damaged file is refused by name."""
-    _, groups = store.read_groups(folder)
+def read_page_data(folder, groups: Mapping[str, Raw] | None = None) -> PageData:
+    """What a result folder holds. A damaged file is refused by name.
+
+    `groups` is what results.nc holds, where it has just been written and need not be read.
+    """
+    groups = groups or store.read_groups(folder)[1]
     verdicts, about = _verdicts(Path(folder))
-    about = about | decoded(groups[""].attrs)  # of the runs, not of a later judgement
+    about = about | decoded(groups[""].facts)  # of the runs, not of a later judgement
     paper = read_paper(text_in(about, "key"))
     is_quick = "quick" in (text_in(about, "grid"), text_in(about, "scale"))
     words = full_record_words(text_in(about, "key")) if is_quick else {}
@@ -107,7 +110,7 @@ def read_page_data(folder) -> PageData:
     return PageData(
         **texts,
         paper=paper,
-        runs=summarise(groups.get("measured", xr.Dataset()), about),
+        runs=summarise(groups.get("measured", Raw({}, {}, {})), about),
         claims=tuple(_claim(v, paper, words) for v in verdicts),
         untested=count_in(about, "untested") or 0,
         origin=origin_of(about),

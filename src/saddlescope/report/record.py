@@ -8,7 +8,10 @@ import json
 from dataclasses import dataclass
 from importlib import resources
 
-from saddlescope.claims import HOLDS, UNCLEAR, Verdict
+from saddlescope.claims import HOLDS, UNCLEAR, Verdict, tally
+from saddlescope.errors import number_of
+
+SCALES = ("quick", "full")
 
 
 def recorded(key: str, scale: str) -> tuple[tuple[Verdict, ...], dict] | None:
@@ -21,6 +24,28 @@ def recorded(key: str, scale: str) -> tuple[tuple[Verdict, ...], dict] | None:
         return None
     about = json.loads(file.read_text("utf-8"))
     return tuple(map(Verdict.from_json, about.pop("claims"))), about
+
+
+def summed_up(keys) -> str:
+    """What a listing says of each recorded experiment, as papers/recorded.json keeps it: one line each."""
+    found = {key: said for key in keys if (said := _summary(key))}
+    lines = (f"{json.dumps(key)}: {json.dumps(said, ensure_ascii=False)}" for key, said in found.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _summary(key) -> dict | None:
+    records = {scale: found for scale in SCALES if (found := recorded(key, scale))}
+    if not records:
+        return None
+    _, about = records.get("full") or records["quick"]
+    seconds = {scale: float(said["cpu_seconds"]) for scale, (_, said) in records.items()}
+    verdicts = in_one_line(*records["full"], "recorded") if "full" in records else ""
+    return {"title": about["title"], "source": about.get("where", ""), "seconds": seconds, "verdicts": verdicts}
+
+
+def in_one_line(verdicts, about, whose) -> str:
+    """`5 of 9 claims hold (yours, quick, 8 runs)`."""
+    return f"{tally(verdicts)} ({whose}, {about['scale']}, {number_of(int(about.get('runs') or 0), 'run')})"
 
 
 @dataclass(frozen=True)

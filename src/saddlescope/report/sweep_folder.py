@@ -12,7 +12,8 @@ from saddlescope.progress import Progress
 from saddlescope.storage.result_folder import damaged_files
 from saddlescope.sweeps.axes import format_point
 from saddlescope.sweeps.consolidate import FolderContents, check_runs, consolidate, folder_contents
-from saddlescope.sweeps.folder import HOST, Folder, read_json
+from saddlescope.sweeps.folder import Folder, read_json
+from saddlescope.sweeps.journal import HOST
 from saddlescope.sweeps.plan import read_plan
 from saddlescope.sweeps.progress import alive
 from saddlescope.sweeps.table import check_table, write_table

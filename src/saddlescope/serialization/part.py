@@ -14,6 +14,7 @@ import math
 import sys
 import types
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import equinox as eqx
@@ -23,6 +24,8 @@ import numpy as np
 
 from saddlescope.errors import InvalidInput, nearest
 from saddlescope.serialization.own_code import source_hash
+
+PLAIN = (bool, int, str, type(None))
 
 
 class Part(eqx.Module):
@@ -73,9 +76,9 @@ def subclasses(cls: type) -> Iterator[type]:
         yield from subclasses(sub)
 
 
-def with_traced_floats(part, dtype):
+def with_traced_floats(part, dtype, array=jnp.asarray):
     """The part with its floats as arrays, so that one compilation serves every value of them."""
-    return jax.tree.map(lambda x: jnp.asarray(x, dtype) if isinstance(x, float) else x, part)
+    return jax.tree.map(lambda x: array(x, dtype) if isinstance(x, float) else x, part)
 
 
 # ---- To JSON ----
@@ -83,13 +86,12 @@ def with_traced_floats(part, dtype):
 
 def to_json_values(value):
     """The JSON form of a part, number, name, tuple, array or function."""
+    if type(value) in PLAIN:  # most values: a sweep asks for the forms of all its settings
+        return value
     if isinstance(value, Part):
-        fields = {f.name: to_json_values(getattr(value, f.name)) for f in dataclasses.fields(value)}
-        if taken := fields.keys() & {"class", "source"}:
-            raise InvalidInput(
-                f"{type(value).__name__} has a field named {taken.pop()!r}, which the form needs: rename it."
-            )
-        return {"class": _path_of(type(value)), **_own_source(type(value)), **fields}
+        cls = type(value)
+        fields = {name: to_json_values(getattr(value, name)) for name in _field_names(cls)}
+        return {"class": _path_of(cls), **_own_source(cls), **fields}
     if isinstance(value, bool | int | str | None):
         return value
     if isinstance(value, float):
@@ -106,6 +108,14 @@ def to_json_values(value):
         f"A setting is made of numbers, names, tuples, arrays, functions and parts, got {type(value).__name__}; "
         "wrap it in a Part."
     )
+
+
+@cache
+def _field_names(cls) -> tuple[str, ...]:
+    names = tuple(f.name for f in dataclasses.fields(cls))
+    if taken := {"class", "source"} & {*names}:
+        raise InvalidInput(f"{cls.__name__} has a field named {taken.pop()!r}, which the form needs: rename it.")
+    return names
 
 
 def _own_source(cls):

@@ -83,6 +83,8 @@ def find_gaps(loss, clock, level: Level, noise, grain, min_fall, prominence) -> 
             window = _Window(of[length], between)
             starts = window.starts[~drops.touches(*window.reach(window.starts))]
             places = _large(window, _measured(window, starts, clock, view, noise), len(loss))
+            if not places.start.size:  # nearly always
+                continue
             for gap in _surest(window, places.where(places.ratio > prominence)):
                 drops.add(gap)
             weaker += _surest(window, places.where((places.ratio <= prominence) & (places.trend < 0)))
@@ -93,7 +95,10 @@ def _large(window, places, n):
     """Those that are large enough, against the noise of the curve and that of their own flanks."""
     least = least_deviations(n)
     large = (places.fall > least * places.deviation) & (places.fall > places.least) & (places.ratio > LISTED)
-    places = _with_scatter(window, places.where(large))
+    places = places.where(large)
+    if not places.start.size:  # nearly always: the scatter of no places takes as long as that of a hundred
+        return places
+    places = _with_scatter(window, places)
     return places.where(places.fall > least * places.deviation)
 
 

@@ -6,10 +6,10 @@ at each scale as what it is there.
 """
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d, uniform_filter1d
-from scipy.special import ndtri
 
+from saddlescope.stages.filters import gaussian, moving_mean
 from saddlescope.stages.level import Level
+from saddlescope.stages.normal import upper_quantile
 
 RISES = 0.02  # of the steps go up, where there is noise
 TURNS = 4  # rises that turn round make noise; a test loss that rises once or twice is clean
@@ -29,9 +29,9 @@ def blurred(loss, width):
     """A Gaussian; three boxes, if it is wide."""
     if width > 20:
         for _ in range(3):
-            loss = uniform_filter1d(loss, round(np.sqrt(4 * width**2 + 1)), mode="nearest")
+            loss = moving_mean(loss, round(np.sqrt(4 * width**2 + 1)))
         return loss
-    return gaussian_filter1d(loss, width, mode="nearest") if width else loss
+    return gaussian(loss, width) if width else loss
 
 
 def lows(loss, least):
@@ -69,14 +69,13 @@ def _rises(loss, width, level):
     square = np.mean(np.maximum(rows, 0) ** 2, axis=1)
     variance = np.where(noisy, square / _share_of_rises(np.where(noisy, often, 0.5)), 0.0)
     weight = np.where(noisy, often, 0.0)
-    together = uniform_filter1d(weight * variance, NEAR, mode="constant")
-    weights = uniform_filter1d(weight, NEAR, mode="constant")
+    together, weights = (moving_mean(values, NEAR, beyond=0.0) for values in (weight * variance, weight))
     near = np.maximum(together, 0) / np.maximum(weights, 1e-6)
     return (along_points(values, min(len(loss), PLACES)) for values in (np.sqrt(near), _near_mean(often)))
 
 
 def _near_mean(values):
-    return uniform_filter1d(values, min(NEAR, len(values)), mode="nearest")
+    return moving_mean(values, min(NEAR, len(values)))
 
 
 def _share_of_rises(often):
@@ -84,7 +83,7 @@ def _share_of_rises(often):
 
     Their mean then lies m = Φ⁻¹(1 − often) deviations below nought, and E max(x, 0)² = (1 + m²) Φ(−m) − m φ(m).
     """
-    m = ndtri(1 - often)
+    m = np.array([upper_quantile(share) for share in often.tolist()])
     return (1 + m * m) * often - m * np.exp(-m * m / 2) / np.sqrt(2 * np.pi)
 
 

@@ -1,8 +1,8 @@
 """Points far from their neighbours."""
 
 import numpy as np
-from scipy.ndimage import maximum, median_filter, minimum
 
+from saddlescope.stages.filters import moving_median
 from saddlescope.stages.level import Level
 from saddlescope.stages.noise import CLEAN, along_points, in_blocks
 
@@ -17,7 +17,7 @@ def without_outliers(loss):
     reach, none = min(25, len(loss) // 20), np.zeros(len(loss), bool)
     if reach < 2:
         return loss, none
-    middle = median_filter(loss, 2 * reach + 1, mode="nearest")
+    middle = moving_median(loss, 2 * reach + 1)
     off, level = loss - middle, Level(middle)(middle)
     # On a slow fall the median is the point itself; there, the steps show the noise.
     step = np.abs(np.diff(loss, append=loss[-1]))
@@ -41,7 +41,8 @@ def _that_come_back(loss, off, far):
     first = np.flatnonzero(np.diff(runs, prepend=0) > 0)
     last = np.flatnonzero(np.diff(runs, append=0) < 0)
     before, after = loss[np.maximum(first - 1, 0)], loss[np.minimum(last + 1, len(loss) - 1)]
-    top, bottom = maximum(loss, runs, where), minimum(loss, runs, where)
+    top = np.maximum.reduceat(np.where(off, loss, -np.inf), first)
+    bottom = np.minimum.reduceat(np.where(off, loss, np.inf), first)
     height = np.minimum(*(np.maximum(np.abs(top - side), np.abs(bottom - side)) for side in (before, after)))
     good = (height > np.abs(before - after)) & np.isin(where, runs[far])
     return np.concatenate([[False], good])[runs]

@@ -21,7 +21,7 @@ from functools import lru_cache
 from itertools import count
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def write_atomically(path, mode="wb", flush=True) -> Iterator[Any]:
 
     `flush=False` is for files that need not survive a power failure.
     """
-    with replace_on_success(path) as part, _open_new(part, mode) as file:
+    with replace_on_success(path) as part, open_new(part, mode) as file:
         yield file
         file.flush()
         if flush:
@@ -62,10 +62,7 @@ def write_atomically(path, mode="wb", flush=True) -> Iterator[Any]:
 @contextmanager
 def replace_on_success(path) -> Iterator[str]:
     """A name beside `path` to write to; that file takes the place of `path` when the block ends well."""
-    folder, name = os.path.split(os.fspath(path))
-    # Two threads and two machines must not choose the same name: process, random bytes and a count.
-    unique = f"{os.getpid()}.{os.urandom(4).hex()}{next(_serial)}"
-    part = os.path.join(folder, f".{name}.{unique}{PART}")
+    part = part_name(path)
     try:
         yield part
         os.replace(part, path)
@@ -73,6 +70,14 @@ def replace_on_success(path) -> Iterator[str]:
         with suppress(OSError):
             os.unlink(part)
         raise
+
+
+def part_name(path) -> str:
+    """A name beside `path` that nobody else has."""
+    folder, name = os.path.split(os.fspath(path))
+    # Two threads and two machines must not choose the same name: process, random bytes and a count.
+    unique = f"{os.getpid()}.{os.urandom(4).hex()}{next(_serial)}"
+    return os.path.join(folder, f".{name}.{unique}{PART}")
 
 
 def write_bytes(path, data: bytes):
@@ -86,7 +91,8 @@ def open_descriptor(path, flags: int) -> int:
     return _with_folder(path, lambda: os.open(path, flags, 0o644))
 
 
-def _open_new(part, mode):
+def open_new(part, mode) -> IO[Any]:
+    """A file that is not there yet, opened to be written."""
     encoding = None if "b" in mode else "utf-8"
     return _with_folder(part, lambda: open(part, mode.replace("w", "x"), encoding=encoding))
 

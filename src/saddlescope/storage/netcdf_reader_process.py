@@ -1,22 +1,34 @@
-"""The process that reads a NetCDF file for another: `python -m saddlescope.storage.netcdf_reader_process FILE TARGET`.
+"""The process that reads NetCDF files for another: `python -m saddlescope.storage.netcdf_reader_process`.
 
-It writes what it found as a checked npz of plain arrays. Should HDF5 crash, loop or ask for too much memory, only this
-process ends. Imports are few, so that it starts quickly.
+Each line of its input is a JSON array of two paths: what to read, and where to write it as a checked npz of plain
+arrays. It answers each with a line. Should HDF5 crash, loop or ask for too much memory, only this process ends. Imports
+are few, so that it starts quickly.
 """
 
 import json
 import os
 import sys
+import threading
 
-import h5netcdf
 import h5py
 import numpy as np
 
-from saddlescope.errors import require
+from saddlescope.errors import InvalidInput, require
 from saddlescope.storage.files import write_checked
+from saddlescope.storage.fingerprint import DIGEST
 
 LARGEST = 7 << 29  # bytes
-TOO_LARGE = f"it holds more than {LARGEST / 2**30} GiB: open it with xarray"
+IDLE = 30.0  # seconds without a file, after which it ends
+# How NetCDF-4 marks dimensions in HDF5, as h5netcdf writes them.
+DIMENSIONS, SCALE, NO_VARIABLE = "DIMENSION_LIST", b"DIMENSION_SCALE", b"This is a netCDF dimension but not"
+HIDDEN = {"REFERENCE_LIST", "CLASS", DIMENSIONS, "NAME", "_Netcdf4Dimid", "_Netcdf4Coordinates", "_NCProperties"}
+
+
+class TooLarge(InvalidInput):
+    """A file with more in it than is read."""
+
+    def __init__(self):
+        super().__init__(f"it holds more than {LARGEST / 2**30} GiB: open it with xarray")
 
 
 def convert(source, target):
@@ -24,20 +36,52 @@ def convert(source, target):
     arrays, groups, declared = {}, {}, 0
     with h5py.File(source, "r") as file:
         _check_own(file)
-    with h5netcdf.File(source, "r", decode_vlen_strings=True) as file:
-        for name, group in [("", file), *file.groups.items()]:
+        for name, attrs, found in (_own_groups if DIGEST in file.attrs else _any_groups)(file):
             variables, attributes = {}, {}
-            for key, variable in group.variables.items():
+            for key, variable, dims, said in found:
                 if not _readable(variable.dtype):
                     continue
                 declared += int(np.prod(variable.shape, dtype=object)) * max(8, np.dtype(variable.dtype).itemsize)
-                require(declared <= LARGEST, TOO_LARGE)
+                if declared > LARGEST:
+                    raise TooLarge
                 place = f"{len(arrays)}"
                 arrays[place] = _values(variable)
-                variables[key] = place, list(variable.dimensions)
-                attributes[key] = _plain_attrs(variable.attrs)
-            groups[name] = {"variables": variables, "attributes": attributes, "attrs": _plain_attrs(group.attrs)}
+                variables[key] = place, list(dims)
+                attributes[key] = _plain_attrs(said)
+            groups[name] = {"variables": variables, "attributes": attributes, "attrs": _plain_attrs(attrs)}
     write_checked(target, arrays, {"groups": groups}, flush=False)
+
+
+def _any_groups(file):
+    """Name, attributes and variables of each group, by the rules of h5netcdf."""
+    import h5netcdf
+
+    found = h5netcdf.File(file, "r", decode_vlen_strings=True)
+    for name, group in [("", found), *found.groups.items()]:
+        yield name, group.attrs, ((key, v, v.dimensions, v.attrs) for key, v in group.variables.items())
+
+
+def _own_groups(file):
+    """The same of a file that we wrote, which needs fewer rules: no dimension grows, all are in their own group."""
+    below = [(name, item) for name, item in file.items() if isinstance(item, h5py.Group)]
+    for name, group in [("", file), *below]:
+        yield name, _shown(group.attrs), _own_variables(group)
+
+
+def _own_variables(group):
+    for name, item in group.items():
+        if isinstance(item, h5py.Dataset) and not bytes(item.attrs.get("NAME", b"")).startswith(NO_VARIABLE):
+            yield name, item, _dims(name, item), _shown(item.attrs)
+
+
+def _dims(name, item):
+    if DIMENSIONS in item.attrs:
+        return [h5py.h5r.get_name(at[0], item.id).decode().rpartition("/")[2] for at in item.attrs[DIMENSIONS]]
+    return [name] if item.attrs.get("CLASS") == SCALE else []
+
+
+def _shown(attrs):
+    return {key: attrs[key] for key in attrs if key not in HIDDEN}
 
 
 def _check_own(group, deep=2):
@@ -77,7 +121,8 @@ def _values(variable):
     found = np.asarray(variable[...])
     if found.dtype.kind in "OS":
         texts = [_as_text(v) for v in found.ravel()]
-        require(4 * len(texts) * max(map(len, texts), default=0) <= LARGEST, TOO_LARGE)
+        if 4 * len(texts) * max(map(len, texts), default=0) > LARGEST:
+            raise TooLarge
         found = np.array(texts, str).reshape(found.shape)
     return found
 
@@ -101,10 +146,36 @@ def _plain_attrs(attrs):
     return found
 
 
-if __name__ == "__main__":
-    _limit_memory()
+def serve(requests, answers):
+    """Convert one file after the other. The process ends with its input, or after a while without a request."""
+    while True:
+        idle = threading.Timer(IDLE, os._exit, [0])
+        idle.daemon = True
+        idle.start()
+        line = requests.readline()
+        idle.cancel()
+        if not line:
+            return
+        answers.write(json.dumps(_answer(*json.loads(line))).encode() + b"\n")
+        answers.flush()
+
+
+def _answer(source, target) -> dict:
+    """What is said of one file: nothing where all went well."""
     try:
-        convert(*sys.argv[1:3])
+        convert(source, target)
     except Exception as error:  # whatever HDF5 makes of the bytes; the parent says it in one sentence
-        print(f"{type(error).__name__}: {error}".replace("\n", " ")[:300])
-        sys.exit(1)
+        said = str(error) if isinstance(error, TooLarge) else f"{type(error).__name__}: {error}"
+        return {"failed": said.replace("\n", " ")[:200], "too_large": isinstance(error, TooLarge)}
+    return {}
+
+
+def main():
+    _limit_memory()
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a library prints is no answer
+    serve(sys.stdin.buffer, answers)
+
+
+if __name__ == "__main__":
+    main()

@@ -3,67 +3,90 @@
     results.nc      measured and predicted, as two groups; opens with plain xarray
     verdicts.json   the claims with their verdicts, and where they come from
     runs.csv        one row per run, with its stages
+    runs.txt        what `show` says of the runs: how many are not finite, the stages of the first
     figure.png, figure.pdf, index.html
     manifest.json   the SHA-256 of each, written last: a folder without it is not finished
     runs/, plans/, failed/ …   the runs behind it, one file each (see sweeps/folder.py)
 
 Results need no runs beside them: a folder without runs/ is read, judged and shown as well.
 Every file appears complete or not at all. Loading executes nothing and trusts nothing: a file that does not match its
-checksum is refused by name.
+checksum is refused by name. A listing looks into many folders: what takes time to import is imported inside functions.
 """
 
 import hashlib
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import xarray as xr
-
-from saddlescope.claims import Verdict
 from saddlescope.errors import InvalidInput, require
 from saddlescope.numerics import provenance
-from saddlescope.results import Results
-from saddlescope.storage.files import write_bytes
-from saddlescope.storage.netcdf import Group, netcdf_file, read_netcdf
 
-RESULTS, VERDICTS, MANIFEST = "results.nc", "verdicts.json", "manifest.json"
+if TYPE_CHECKING:
+    from saddlescope.claims import Verdict
+    from saddlescope.results import Results
+    from saddlescope.storage.netcdf import Raw
+
+RESULTS, VERDICTS, RUNS, MANIFEST = "results.nc", "verdicts.json", "runs.txt", "manifest.json"
 GROWING = ("journal.jsonl", "locks")  # of the runs beside the result; a later sweep adds to them
 
 
-def save_results(path: str | Path, results: Results, **about: Any) -> None:
-    """One NetCDF file with the groups `measured` and `predicted`; `about` becomes attributes of the file."""
-    from saddlescope.serialization.part import storable  # brings JAX, which readers do without
+def save_results(path: str | Path, results: "Results", **about: Any) -> "dict[str, Raw]":
+    """One NetCDF file with the groups `measured` and `predicted`; `about` becomes attributes of the file.
 
-    for text in results.measured.get("setting", xr.DataArray([])).values.ravel():
+    Returns what `read_groups` would read from it.
+    """
+    from saddlescope.serialization.part import storable
+    from saddlescope.storage.netcdf import Raw, plain_attrs
+    from saddlescope.storage.netcdf_writer import Group, netcdf_file
+
+    settings = results.measured["setting"].values.ravel() if "setting" in results.measured else ()
+    for text in settings:
         require(storable(str(text)), "A setting with a lambda runs but cannot be stored: name the function.")
+    groups = {"measured": Raw.of(results.measured), "predicted": Raw.of(results.predicted)}
     with netcdf_file(path, provenance() | about) as file:
-        for name, part in (("measured", results.measured), ("predicted", results.predicted)):
-            coords = {str(c) for c in part.coords} - {str(d) for d in part.dims}
-            group = Group(file, name, dict(part.sizes), coords, part.attrs)
-            group.put({str(k): (v.dims, v.values) for k, v in part.variables.items()})
+        for name, part in groups.items():
+            group = Group(file, name, part.sizes, attrs=part.attrs)
+            group.put(part.columns)
             group.seal()
+    return {"": Raw({}, {}, plain_attrs(provenance() | about))} | groups
 
 
-def load_results(path: str | Path) -> Results:
+def load_results(path: str | Path) -> "Results":
     """Results from a file or its folder, checked against the folder's manifest where there is one."""
     return load_with_facts(path)[0]
 
 
-def load_with_facts(path: str | Path) -> tuple[Results, dict]:
+def load_with_facts(path: str | Path) -> "tuple[Results, dict]":
     """The same, with what is stored about them: key, title, versions, commit, times."""
+    from saddlescope.results import Results
+    from saddlescope.storage.netcdf import as_datasets
+
     path, groups = read_groups(path)
-    for name in ("measured", "predicted"):
-        complete = name in groups and "run" in groups[name].sizes
-        require(complete, f"{path} is not a complete result (no group {name!r}): run the experiment again.")
-    return Results(groups["measured"], groups["predicted"]), dict(groups[""].attrs)
+    found = as_datasets(_complete(groups, path), path)
+    return Results(found["measured"], found["predicted"]), groups[""].facts
 
 
-def read_groups(path):
+def load_arrays(path: str | Path) -> "tuple[Raw, dict]":
+    """What was measured as plain arrays, without xarray, which takes half a second to import; and the same facts."""
+    path, groups = read_groups(path)
+    return _complete(groups, path)["measured"], groups[""].facts
+
+
+def read_groups(path) -> "tuple[Path, dict[str, Raw]]":
     """The groups of a checked file."""
+    from saddlescope.storage.netcdf import read_netcdf
+
     path = results_file(path)
     check_file(path)
     return path, read_netcdf(path, ours=True)
+
+
+def _complete(groups, path):
+    for name in ("measured", "predicted"):
+        complete = name in groups and "run" in groups[name].sizes
+        require(complete, f"{path} is not a complete result (no group {name!r}): run the experiment again.")
+    return groups
 
 
 def folder_of(out, key, scale) -> Path:
@@ -107,12 +130,16 @@ def results_file(path) -> Path:
 
 def save_verdicts(path, verdicts, **about):
     """Write verdicts as JSON, with `about` and what made them."""
+    from saddlescope.storage.files import write_bytes
+
     record = about | provenance() | {"claims": [asdict(v) for v in verdicts]}
     write_bytes(path, json.dumps(record, indent=1, ensure_ascii=False).encode())
 
 
-def load_verdicts(path) -> tuple[tuple[Verdict, ...], dict]:
+def load_verdicts(path) -> "tuple[tuple[Verdict, ...], dict]":
     """The verdicts and what is said about them."""
+    from saddlescope.claims import Verdict
+
     check_file(Path(path))
     try:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -125,6 +152,8 @@ def load_verdicts(path) -> tuple[tuple[Verdict, ...], dict]:
 
 def seal(folder):
     """Write the checksums of all files of a result: it is finished."""
+    from saddlescope.storage.files import write_bytes
+
     files = sorted(f for f in Path(folder).iterdir() if f.is_file() and f.name[0] != ".")
     sums = {f.name: _sha256(f) for f in files if f.name not in (MANIFEST, *GROWING)}
     write_bytes(Path(folder) / MANIFEST, json.dumps(sums, indent=1).encode())

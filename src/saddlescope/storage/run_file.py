@@ -1,18 +1,22 @@
 """One run as a checked npz: arrays with the names of their axes, single words in the record beside them."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import xarray as xr
 
 from saddlescope.results import TICKS, WORD, Columns
 from saddlescope.storage.files import Damaged
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 Stored = tuple[dict[str, np.ndarray], dict]
 
 
-def to_arrays(run: xr.Dataset, **about) -> Stored:
+def to_arrays(run: "xr.Dataset", **about) -> Stored:
     """Arrays and record of a run. The count of steps along a curve is left out: it is 0, 1, 2, …"""
     kept = {str(name): v for name, v in run.variables.items() if name not in TICKS}
-    words = {name: str(v.values) for name, v in kept.items() if v.ndim == 0 and v.dtype.kind in "UO"}
+    words = {name: str(v.values.item()) for name, v in kept.items() if v.ndim == 0 and v.dtype.kind in "UO"}
     arrays = {name: v.values for name, v in kept.items() if name not in words}
     dims = {name: list(kept[name].dims) for name in arrays}
     coords = sorted(str(c) for c in run.coords if c not in TICKS)
@@ -54,8 +58,10 @@ def is_text(word) -> bool:
     return "\0" not in word and not any(0xD800 <= ord(c) <= 0xDFFF for c in word)
 
 
-def to_dataset(stored: Stored, what) -> xr.Dataset:
+def to_dataset(stored: Stored, what) -> "xr.Dataset":
     """The run as it was when it was stored."""
+    import xarray as xr
+
     found = to_columns(stored, what)
     sizes = {dim: n for dims, a in found.values() for dim, n in zip(dims, a.shape, strict=True)}
     ticks = {t: np.arange(sizes[t]) for t in TICKS if t in sizes}

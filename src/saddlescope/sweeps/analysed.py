@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import xarray as xr
 
@@ -15,7 +16,9 @@ from saddlescope.results import Run, named
 from saddlescope.serialization.own_code import code_identity
 from saddlescope.serialization.part import content_hash
 from saddlescope.sweeps.job import Job, TrainJob, as_jobs, said_of
-from saddlescope.theory.prediction import Prediction
+
+if TYPE_CHECKING:
+    from saddlescope.theory.prediction import Prediction
 
 FACTS = ("status", "setting", "hash", "engine")
 
@@ -40,7 +43,7 @@ class AnalysedJob(Job):
     analyse: Callable
     follow: Callable | None = None
     keep: tuple[str, ...] = ()
-    predict: tuple[Prediction, ...] = ()
+    predict: "tuple[Prediction, ...]" = ()
 
     @property
     def name(self) -> str:  # type: ignore[override]

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from saddlescope.errors import InvalidInput, require
 from saddlescope.results import Columns, Layout, axes_of
-from saddlescope.storage.netcdf import Group, netcdf_file
 from saddlescope.sweeps.folder import Folder, is_prediction
 from saddlescope.sweeps.plan import planned_points
 from saddlescope.sweeps.where import filter_points
@@ -81,6 +80,8 @@ def check_runs(folder: Folder, found: FolderContents, seen: Callable = lambda do
 
 def consolidate(folder: Folder, found: FolderContents, path, seen: Callable = lambda done: None, **about) -> Layout:
     """Write the runs that are there to one file with the groups `measured` and `predicted`."""
+    from saddlescope.storage.netcdf_writer import netcdf_file  # brings HDF5, which a listing does without
+
     require(os.fspath(path).endswith(".nc"), f"The collected file is a NetCDF file: name it …nc, not {path}.")
     layout = _survey(folder, found, seen)
     require(bool(found.done), f"There is no intact run in {folder.root} to collect.")
@@ -141,6 +142,8 @@ class _Rows:
     layout: Layout
 
     def write(self, file, group_name, points, seen: Callable = lambda done: None):
+        from saddlescope.storage.netcdf_writer import Group
+
         layout = self.layout
         axes = {a: (("run",), v) for a, (_, v) in axes_of(points).items()}
         layout.check_axes(axes)

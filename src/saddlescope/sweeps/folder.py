@@ -12,32 +12,28 @@ locks                 which run a process is at, one byte per run
 """
 
 import contextlib
-import errno
 import json
 import os
 import re
-import socket
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from saddlescope.errors import InvalidInput
 from saddlescope.results import Columns
-from saddlescope.storage.files import PART, Damaged, open_descriptor, read_checked, write_atomically, write_checked
+from saddlescope.storage.files import PART, Damaged, dumps, read_checked, write_atomically
 from saddlescope.storage.run_file import to_arrays, to_columns, to_dataset
+from saddlescope.storage.together import FileGroup
+from saddlescope.sweeps.journal import HOST, now, write_events
+from saddlescope.sweeps.locks import holding
 
-try:
-    import fcntl
-except ImportError:  # Windows: two sweeps in one folder may then do a run twice, to the same bits
-    fcntl = None
+if TYPE_CHECKING:
+    import xarray as xr
 
 NAME = re.compile(r"[0-9a-f]{20}-[0-9a-z]{1,8}-v\d+")
-HOST = socket.gethostname()
 OLD = 3600  # seconds after which a half-written file belongs to no living process
 
 
@@ -63,12 +59,18 @@ class Folder:
             raise InvalidInput(f"A run has no such name: {str(name)[:60]!r}.")
         return Path(f"{self.root}/runs/{name[0]}/{name}.npz")
 
-    def write(self, name: str, run: xr.Dataset, point: dict):
+    def write(self, name: str, run: "xr.Dataset", point: dict):
         """Store a finished run, with its point."""
-        arrays, about = to_arrays(run, name=name, point={k: plain(v) for k, v in point.items()})
-        write_checked(self.run_file(name), arrays, about, self.durable)
+        files = FileGroup(self.durable)
+        self.add_run(files, name, run, point)
+        files.publish()
 
-    def read(self, name: str) -> xr.Dataset:
+    def add_run(self, files: FileGroup, name: str, run: "xr.Dataset", point: dict):
+        """Store a finished run together with others."""
+        arrays, about = to_arrays(run, name=name, point={k: plain(v) for k, v in point.items()})
+        files.add(self.run_file(name), dumps(arrays, about))
+
+    def read(self, name: str) -> "xr.Dataset":
         """A finished run as a dataset, every byte checked."""
         return to_dataset(self.read_arrays(name), self.run_file(name))
 
@@ -144,7 +146,7 @@ class Folder:
 
         The lock ends with the process that holds it, however that process ends.
         """
-        return _holding(str(self.root), name)
+        return holding(str(self.root), name)
 
     # ---- Failures, journal, old files ----
 
@@ -173,15 +175,12 @@ class Folder:
             os.unlink(f"{self.root}/failed/{name}.json")
 
     def note(self, event: str, **facts):
-        """Add one line to the journal. Nothing depends on it: a full disk must not stop a run for it."""
-        facts = {"time": now(), "event": event, "host": HOST, "pid": os.getpid()} | facts
-        with contextlib.suppress(OSError):
-            journal = f"{self.root}/journal.jsonl"
-            descriptor = open_descriptor(journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-            try:  # in one call, so that lines of several sweeps do not mix
-                os.write(descriptor, json.dumps(facts).encode() + b"\n")
-            finally:
-                os.close(descriptor)
+        """Add one line to the journal."""
+        write_events(str(self.root), event, [facts])
+
+    def note_runs(self, event: str, names: list[str]):
+        """Add one line per run to the journal."""
+        write_events(str(self.root), event, [{"run": name} for name in names])
 
     def remove_stale(self):
         """Remove what killed processes left: half-written files older than an hour."""
@@ -190,54 +189,6 @@ class Folder:
                 with contextlib.suppress(OSError):
                     if time.time() - path.stat().st_mtime > OLD:
                         path.unlink()
-
-
-# ---- Locks: one byte of the file `locks` for each run, locked by the process that does it ----
-
-# A lock of a file belongs to a process, not to a thread: what this process holds is also kept here.
-_lock_files: dict[str, int] = {}
-_held: set[tuple[str, str]] = set()
-_guard = threading.Lock()
-
-
-@contextmanager
-def _holding(root, name):
-    key = root, name
-    with _guard:
-        ours = key not in _held and _take_lock(root, name)
-        if ours:
-            _held.add(key)
-    try:
-        yield ours
-    finally:
-        if ours:
-            with _guard:
-                _held.discard(key)
-                _leave_lock(root, name)
-
-
-def _take_lock(root, name) -> bool:
-    if fcntl is None:
-        return True
-    try:
-        fcntl.lockf(_lock_file(root), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, int(name[:15], 16))
-    except OSError as error:  # where a file system has no locks, every run is ours
-        return error.errno not in (errno.EACCES, errno.EAGAIN)
-    return True
-
-
-def _leave_lock(root, name):
-    if fcntl is not None:
-        with contextlib.suppress(OSError):
-            fcntl.lockf(_lock_file(root), fcntl.LOCK_UN, 1, int(name[:15], 16))
-
-
-def _lock_file(root) -> int:
-    """The descriptor stays open: closing it would drop all locks of this process on that file."""
-    known = _lock_files.get(root)
-    if known is None or not os.fstat(known).st_nlink:  # no link: the folder was deleted and made again
-        _lock_files[root] = open_descriptor(f"{root}/locks", os.O_RDWR | os.O_CREAT)
-    return _lock_files[root]
 
 
 # ---- JSON ----
@@ -261,8 +212,3 @@ def read_json(path):
         return json.loads(Path(path).read_bytes())
     except (OSError, ValueError, RecursionError):
         return None
-
-
-def now() -> str:
-    """The time as files and journals write it."""
-    return time.strftime("%Y-%m-%dT%H:%M:%S%z")

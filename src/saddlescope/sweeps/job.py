@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
@@ -24,13 +25,17 @@ from saddlescope.serialization.own_code import code_identity
 from saddlescope.serialization.part import content_hash, storable
 from saddlescope.setting import Setting
 from saddlescope.sweeps.axes import format_point
-from saddlescope.theory.prediction import Prediction
 from saddlescope.training import SaveAt, train
+from saddlescope.training.running import RunUnderWay
 from saddlescope.training.save_at import record_form
+
+if TYPE_CHECKING:  # theory brings scipy's solvers, which few jobs need
+    from saddlescope.theory.prediction import Prediction
 
 ALONE = SaveAt()  # the end and nothing else
 PREDICTED = "predicted."  # before the names of what a conditional prediction says about a run
 _counted: dict[str, int] = {}
+_last_record: tuple = (None, None, None, None, "")
 
 
 class Job(ABC):
@@ -66,13 +71,12 @@ class TrainJob(Job):
     observe: tuple[Observable, ...] = ()
     save_at: SaveAt = ALONE
     per_step: bool = False
-    predict: tuple[Prediction, ...] = ()
+    predict: "tuple[Prediction, ...]" = ()
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        kept = record_form(self.observe, self.save_at, self.per_step)
-        said = [p.json_values() for p in self.predict]
-        return f"{self.setting.hash}-{content_hash([kept, said] if said else kept)[:8]}-v{VERSION}"
+        record = _record_hash(self.observe, self.save_at, self.per_step, self.predict)
+        return f"{self.setting.hash}-{record}-v{VERSION}"
 
     @property
     def work(self) -> float:
@@ -95,10 +99,31 @@ class TrainJob(Job):
         )
         return run.assign(said_of(run, self.setting, self.predict))
 
+    def why_unreadable(self) -> str:
+        """Why the observables cannot be read off the run before its first step; empty where they can."""
+        try:
+            RunUnderWay(self.setting, self.observe, self.save_at)
+        except (InvalidInput, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            return reason_of(error)
+        return ""
+
     def check_storable(self):
         require(
             storable(self.setting.to_json()), "A setting with a lambda runs but cannot be stored: name the function."
         )
+
+
+def _record_hash(observe, save_at: SaveAt, per_step, predict) -> str:
+    """Eight hex digits of what is kept of a run. It is the same for all runs of a sweep, so the last one is kept."""
+    global _last_record
+    known = _last_record  # read once: another thread may replace it
+    # Observables and predictions by identity: comparing them takes longer than writing them out.
+    if known[0] is observe and known[1] is predict and known[2:4] == (save_at, per_step):
+        return known[4]
+    kept, said = record_form(observe, save_at, per_step), [p.json_values() for p in predict]
+    found = content_hash([kept, said] if said else kept)[:8]
+    _last_record = observe, predict, save_at, per_step, found
+    return found
 
 
 def _weights(net: Net, inputs: int, outputs: int) -> int:
@@ -134,7 +159,7 @@ class PredictJob(Job):
     """
 
     setting: Setting | None
-    predictions: tuple[Prediction, ...]
+    predictions: "tuple[Prediction, ...]"
 
     @property
     def name(self) -> str:  # type: ignore[override]

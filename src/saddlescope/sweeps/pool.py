@@ -1,8 +1,8 @@
 """Worker processes as an Executor in which one death is one failed job, not the end of the pool.
 
-Each worker is a fresh process (spawn) with one thread for BLAS, XLA and numba; a thread of this process hands it jobs
-and waits. A worker that dies fails the job it had, with the reason, and is replaced; one that has grown beyond
-its share of the memory is replaced between jobs. Workers end when this process does.
+Each worker is a process with one thread for BLAS, XLA and numba; a thread of this process hands it jobs and waits. A
+worker that dies fails the job it had, with the reason, and is replaced; one that has grown beyond its share of the
+memory is replaced between jobs. Workers end when this process does.
 """
 
 import contextlib
@@ -11,15 +11,18 @@ import os
 import pickle
 import queue
 import signal
+import sys
 import threading
 import time
 from concurrent.futures import Executor, Future
-from multiprocessing import resource_tracker
 from multiprocessing.reduction import ForkingPickler
 
 from saddlescope.errors import InvalidInput, require
-from saddlescope.numerics import ENVIRONMENT, memory_of_machine
+from saddlescope.numerics import memory_of_machine
 from saddlescope.progress import LOOPING, STOP
+from saddlescope.storage.compiled_code import hide_warnings
+from saddlescope.sweeps.late_dask import import_dask_late
+from saddlescope.sweeps.start_worker import give_up_starting, start_worker
 
 CANNOT_START = (
     "A worker process ended before its first job: it was killed, or started this script again because the script does "
@@ -27,7 +30,6 @@ CANNOT_START = (
 )
 GRACE = 2.5  # seconds for a worker to write a checkpoint before it is killed
 REAP = 20  # seconds to learn how a process has ended
-STARTING = threading.Lock()  # while a worker starts, our own environment is that of workers
 
 
 class WorkerLost(Exception):
@@ -85,7 +87,7 @@ class Workers(Executor):
                 future.set_exception(error)
                 continue
             try:
-                worker = self.workers[i] = self.workers[i] or Worker()
+                worker = self.workers[i] = self.workers[i] or self.start()
                 if self.stopping:
                     raise WorkerLost(None)
                 worker.wait_until_ready()
@@ -98,6 +100,15 @@ class Workers(Executor):
                 self.drop(i)
             (future.set_result if good else future.set_exception)(value)
         self.drop(i)
+
+    def start(self) -> "Worker":
+        """A new worker. It is tried twice: the process that forks workers may have been killed."""
+        try:
+            return Worker()
+        except InvalidInput:
+            if self.stopping:
+                raise
+            return Worker()
 
     def drop(self, i):
         worker, self.workers[i] = self.workers[i], None
@@ -121,6 +132,7 @@ class Workers(Executor):
         self.shutdown(wait=False, cancel_futures=True)
         for process in self.processes():
             process.terminate()
+        give_up_starting()
         end = time.monotonic() + GRACE
         for thread in self.threads:
             thread.join(max(0.0, end - time.monotonic()))
@@ -137,13 +149,10 @@ class Worker:
     """One process and the pipe to it."""
 
     def __init__(self):
-        context = multiprocessing.get_context("spawn")
-        self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_work_through, args=(theirs,), daemon=True)
+        self.pipe, theirs = multiprocessing.Pipe()
         self.ready = False
         try:
-            with STARTING, _environment_of_workers(), _without_ctrl_c():
-                self.process.start()
+            self.process = start_worker(_work_through, theirs)
         except OSError as error:
             raise InvalidInput(f"A worker process cannot be started ({error}).") from None
         finally:
@@ -177,8 +186,11 @@ def _work_through(pipe):
     """The life of a worker: jobs from the pipe until it closes. Ctrl-C is its parent's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, leave)
+    _draw_own_numbers()
     threading.Thread(target=_leave_with_parent, daemon=True).start()
+    hide_warnings()
     with contextlib.suppress(EOFError, ConnectionError):
+        import_dask_late()
         pipe.send("ready")
         while True:
             message = pipe.recv_bytes()
@@ -189,6 +201,12 @@ def _work_through(pipe):
                 os._exit(0)  # the checkpoint is written; the end of JAX's own threads may crash
             except Exception as error:  # of the job, or a value that cannot be sent
                 pipe.send((False, _sendable(error), _memory_in_use()))
+
+
+def _draw_own_numbers():
+    """Forks of one process would all draw the same from numpy's global generator. Our own draws come from seeds."""
+    if numpy := sys.modules.get("numpy"):
+        numpy.random.seed()
 
 
 def _sendable(error):
@@ -214,33 +232,6 @@ def _leave_with_parent():
         os.kill(os.getpid(), signal.SIGTERM)
         threading.Event().wait(GRACE)
         os._exit(1)
-
-
-@contextlib.contextmanager
-def _without_ctrl_c():
-    """A process started in this block never catches Ctrl-C, not even while it imports: it inherits the mask."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    resource_tracker.ensure_running()  # its start unblocks the signal again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextlib.contextmanager
-def _environment_of_workers():
-    """Workers inherit these at their start; a library reads them when it is first imported."""
-    given = ENVIRONMENT
-    before = {name: os.environ.get(name) for name in given}
-    os.environ.update(given)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
 def _memory_in_use() -> int:

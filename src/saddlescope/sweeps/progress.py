@@ -16,7 +16,8 @@ from itertools import islice
 from pathlib import Path
 
 from saddlescope.storage.files import write_atomically
-from saddlescope.sweeps.folder import HOST, now, read_json
+from saddlescope.sweeps.folder import read_json
+from saddlescope.sweeps.journal import HOST, now
 
 EVERY = 1.0  # seconds between two updates
 SOME = 100  # runs under way that the status file names

@@ -19,7 +19,8 @@ from saddlescope.sweeps.folder import Folder
 from saddlescope.sweeps.job import TrainJob, at
 from saddlescope.sweeps.plan import Plan
 from saddlescope.sweeps.pool import Workers
-from saddlescope.sweeps.scheduler import Scheduler, Tally
+from saddlescope.sweeps.scheduler import Scheduler
+from saddlescope.sweeps.tally import Tally
 from saddlescope.training import SaveAt
 
 NAMES = {*RAGGED, "run", "loss", "learning_rate", "step_loss", "finite", "length", "saved_length", "event_length"}

@@ -1,74 +1,30 @@
-"""The one loop of a sweep: run what is missing of a plan, long runs first, and record what fails."""
+"""The one loop of a sweep: run what is missing of a plan, long runs first, and record what fails.
+
+Runs go to workers in messages: a long run has one to itself, short runs share one (`Pace`). Where a worker dies, the
+run that was under way is tried once more; the others of its message are handed over again.
+"""
 
 import time
 from collections import Counter, deque
 from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
-from dataclasses import dataclass, field
+from itertools import chain
 from queue import Empty, SimpleQueue
 
 from saddlescope.errors import InvalidInput, number_of
 from saddlescope.progress import raise_if_stopped
+from saddlescope.sweeps import journal
 from saddlescope.sweeps.axes import format_point
 from saddlescope.sweeps.folder import Folder
+from saddlescope.sweeps.pace import Pace
 from saddlescope.sweeps.plan import Plan, save_plan
 from saddlescope.sweeps.pool import WorkerLost
 from saddlescope.sweeps.progress import EVERY, ProgressReporter
-from saddlescope.sweeps.worker_job import JobReport, run_job_in_worker
+from saddlescope.sweeps.tally import MissingRun, Tally
+from saddlescope.sweeps.worker_job import JobReport, run_jobs_in_worker
 
 LOST = ("KilledWorker", "WorkerLost")  # what Dask and our own pool call a job whose process died
 TRIES = 2
-
-
-@dataclass(frozen=True)
-class MissingRun:
-    """A run that is still to be done.
-
-    **Arguments:**
-
-    - `name`: what determines its bits; its file is called so.
-    - `point`: its values of the axes.
-    - `work`: what it costs, in the units of `Job.work`.
-    """
-
-    name: str
-    point: dict
-    work: float
-
-
-@dataclass
-class Tally:
-    """How a sweep ended.
-
-    **Arguments:**
-
-    - `asked`: different runs of the plan.
-    - `already`: runs that were done before.
-    - `done`: runs that this sweep has done.
-    - `elsewhere`: runs that another sweep did meanwhile.
-    - `diverged`: those of `done` whose loss stopped being finite. They are results.
-    - `damaged`: names of run files that were not intact; they were moved away and done again.
-    - `failed`: name → point and reason of each run that failed.
-    - `cpu_seconds`: CPU time of the runs in `done`.
-    - `stopped`: why the sweep ended early; empty where it did not.
-    - `gave_up`: whether it stopped because too many runs failed.
-    """
-
-    asked: int
-    already: int
-    done: int = 0
-    elsewhere: int = 0
-    diverged: int = 0
-    damaged: list[str] = field(default_factory=list)
-    failed: dict[str, tuple[dict, str]] = field(default_factory=dict)
-    cpu_seconds: float = 0.0
-    stopped: str = ""
-    gave_up: bool = False
-
-    @property
-    def missing(self) -> int:
-        """Runs of the plan that are neither done nor failed."""
-        return self.asked - self.already - self.done - self.elsewhere - len(self.failed)
 
 
 class Scheduler:
@@ -81,7 +37,6 @@ class Scheduler:
     - `executor`: where jobs run. None means this process, one job after the other.
     - `only_failed`: whether to retry what failed before, and do nothing else.
     - `max_failures`: stop after this many failures; None never stops for them.
-    - `max_in_flight`: jobs handed over at a time; by default twice what the executor can run at once.
     - `quiet`: whether to print nothing.
     """
 
@@ -93,38 +48,38 @@ class Scheduler:
         *,
         only_failed: bool = False,
         max_failures: int | None = None,
-        max_in_flight: int | None = None,
         quiet: bool = False,
     ):
         self.plan, self.folder, self.executor = plan, folder, executor
         self.only_failed, self.max_failures, self.quiet = only_failed, max_failures, quiet
-        self.max_in_flight = max_in_flight or _max_in_flight(executor)
-        self.tries: Counter[str] = Counter()  # by name: how often a run took its worker with it
-        self.in_flight: dict[Future, MissingRun] = {}
+        self.slots = _slots(executor)
+        self.pace = Pace(self.slots)
+        self.todo: deque[MissingRun] = deque()
+        self.busy: deque[MissingRun] = deque()  # another sweep is doing these
+        self.alone: set[str] = set()  # names of runs that may have taken their worker with them
+        self.tries: Counter[str] = Counter()  # by name: how often a run did so
+        self.in_flight: dict[Future, list[MissingRun]] = {}
         self.arrivals: SimpleQueue[Future] = SimpleQueue()  # futures put themselves here when they end
 
     def loop(self) -> Tally:
         """Run everything that is missing; how it ended."""
-        todo, busy = self._prepare(), deque()  # busy: another sweep is doing these
+        self._prepare()
         try:
-            while (todo or busy or self.in_flight) and not self.tally.stopped:
+            while (self.todo or self.busy or self.in_flight) and not self.tally.stopped:
                 raise_if_stopped()
-                if not todo and not self.in_flight:
-                    todo, busy = busy, deque()
+                if not self.todo and not self.in_flight:
+                    self.todo, self.busy = self.busy, deque()
                     time.sleep(EVERY)
                 if self.executor is None:
-                    run = todo.popleft()
-                    job = self.plan.job_for(run.name, run.point)
-                    report = run_job_in_worker(self.folder, self.mark, job, run.name, run.point)
-                    self.handle_result(run, report, busy)
+                    runs = self._next_runs()
+                    self.handle_reports(runs, run_jobs_in_worker(*self._message(runs)))
                 else:
-                    self._hand_over(todo)
+                    self._hand_over(self.executor)
                     for future in self.completed():
                         raise_if_stopped()  # a job that ends now may have failed for that
-                        run = self.in_flight.pop(future)
-                        if (report := self._report(future, run, todo)) is not None:
-                            self.handle_result(run, report, busy)
-                self.progress.update(self.in_flight.values())
+                        runs = self.in_flight.pop(future)
+                        self.handle_reports(runs, self._reports(future, runs))
+                self.progress.update(chain.from_iterable(self.in_flight.values()))
         except BaseException as error:
             by_hand = isinstance(error, KeyboardInterrupt)
             self.progress.close("stopped" if by_hand else f"stopped: {error}")
@@ -139,8 +94,8 @@ class Scheduler:
 
     # ---- Before the first run ----
 
-    def _prepare(self) -> deque[MissingRun]:
-        """Look at every byte that is there; the missing runs, the longest first."""
+    def _prepare(self):
+        """Look at every byte that is there; queue the missing runs, the longest first."""
         plan, folder = self.plan, self.folder
         # Two points may be the same run: it is done once.
         runs = {n: (p, w) for p, (n, w) in zip(plan.points, plan.names_and_costs, strict=True)}
@@ -159,8 +114,8 @@ class Scheduler:
         self.progress = ProgressReporter(plan.title, folder.root, len(todo), work, len(intact), self.quiet)
         for name in damaged:
             self.progress.message(f"{folder.run_file(name)} is damaged: it is moved away, and the run is done again.")
-        self.mark = save_plan(folder, plan)
-        return deque(todo)
+        self.mark, self.journal_start = save_plan(folder, plan), journal.size(str(folder.root))
+        self.todo.extend(todo)
 
     def _check_files(self, names) -> tuple[set[str], list[str]]:
         """Which of these runs are there, every byte checked; and which were damaged and moved away."""
@@ -173,16 +128,25 @@ class Scheduler:
                 damaged.append(name)
         return intact, damaged
 
-    # ---- Jobs in an executor ----
+    # ---- Messages ----
 
-    def _hand_over(self, todo: deque[MissingRun]):
-        assert self.executor is not None
-        while todo and len(self.in_flight) < self.max_in_flight:
-            run = todo.popleft()
-            job = self.plan.job_for(run.name, run.point)
-            call = self.folder, self.mark, job, run.name, run.point
-            future = self.executor.submit(run_job_in_worker, *call)
-            self.in_flight[future] = run
+    def _next_runs(self) -> list[MissingRun]:
+        """The runs of the next message."""
+        size, runs = self.pace.size(len(self.todo)), [self.todo.popleft()]
+        while len(runs) < size and not {runs[0].name, self.todo[0].name} & self.alone:
+            runs.append(self.todo.popleft())
+        return runs
+
+    def _message(self, runs: list[MissingRun]):
+        calls = [(self.plan.job_for(run.name, run.point), run.name, run.point) for run in runs]
+        return self.folder, self.mark, calls
+
+    def _hand_over(self, executor: Executor):
+        """Twice as many messages as can be worked on at once, so that no worker waits for the next one."""
+        while self.todo and len(self.in_flight) < 2 * self.slots:
+            runs = self._next_runs()
+            future = executor.submit(run_jobs_in_worker, *self._message(runs))
+            self.in_flight[future] = runs
             future.add_done_callback(self.arrivals.put)
 
     def completed(self) -> Iterator[Future]:
@@ -194,8 +158,8 @@ class Scheduler:
         except Empty:
             return
 
-    def _report(self, future: Future, run: MissingRun, todo: deque[MissingRun]) -> JobReport | None:
-        """How a job ended; None where its worker died and the run is tried once more."""
+    def _reports(self, future: Future, runs: list[MissingRun]) -> list[JobReport]:
+        """How the jobs of a message ended; none where they are to be handed over again."""
         try:
             return future.result()
         except (BrokenExecutor, CancelledError) as error:
@@ -206,24 +170,49 @@ class Scheduler:
             raise
         except Exception as error:
             # By name: Dask is not imported here, and its error may come from another version of it.
-            if type(error).__name__ not in LOST:
-                first, *_ = str(error).splitlines() or [""]  # Dask's reasons go on for pages
-                return JobReport("failed", f"{type(error).__name__}: {first}", str(error))
-            reason = error.reason if isinstance(error, WorkerLost) else f"its worker died ({error})"
-        self.tries[run.name] += 1
-        self.folder.note("worker lost", run=run.name, reason=reason)
-        if self.tries[run.name] >= TRIES:
-            return JobReport("failed", f"{reason}, {TRIES} times")
-        self.progress.message(f"The run at {format_point(run.point)} was lost: {reason}. It is tried once more.")
-        todo.appendleft(run)
-        return None
+            if type(error).__name__ in LOST:
+                return self._lost(runs, error)
+            if len(runs) > 1:  # one of these jobs cannot be sent, or not be understood
+                self.alone.update(run.name for run in runs)
+                return []
+            first, *_ = str(error).splitlines() or [""]  # Dask's reasons go on for pages
+            return [JobReport("failed", f"{type(error).__name__}: {first}", str(error))]
 
-    # ---- After a run ----
+    def _lost(self, runs: list[MissingRun], error) -> list[JobReport]:
+        """The worker died. The run that it was at is tried once more, in a message of its own."""
+        reason = error.reason if isinstance(error, WorkerLost) else f"its worker died ({error})"
+        lost = runs[0] if len(runs) == 1 else self._under_way(runs)
+        self.folder.note("worker lost", run=lost.name if lost else None, reason=reason)
+        if lost is None:  # nobody knows: each shows by itself
+            self.alone.update(run.name for run in runs)
+            return []
+        self.alone.add(lost.name)
+        self.tries[lost.name] += 1
+        if self.tries[lost.name] >= TRIES:  # it was alone
+            return [JobReport("failed", f"{reason}, {TRIES} times")]
+        self.progress.message(f"The run at {format_point(lost.point)} was lost: {reason}. It is tried once more.")
+        return []
 
-    def handle_result(self, run: MissingRun, report: JobReport, busy: deque[MissingRun]):
+    def _under_way(self, runs: list[MissingRun]) -> MissingRun | None:
+        """The run that was begun last, if the journal tells."""
+        by_name = {run.name: run for run in runs}
+        name = journal.last_mentioned(str(self.folder.root), list(by_name), self.journal_start)
+        return by_name.get(name or "")
+
+    # ---- After a message ----
+
+    def handle_reports(self, runs: list[MissingRun], reports: list[JobReport]):
+        """Count the runs that have ended; queue the others again, in their order."""
+        self.pace.learn(reports)
+        self.todo.extendleft(reversed(runs[len(reports) :]))
+        for run, report in zip(runs, reports, strict=False):
+            if not (self.tally.gave_up and report.state == "failed"):
+                self.handle_result(run, report)
+
+    def handle_result(self, run: MissingRun, report: JobReport):
         """Count a run that has ended, or put it aside where another sweep is doing it."""
         if report.state == "busy":
-            busy.append(run)
+            self.busy.append(run)
         elif report.state in ("storage", "unseen"):
             self.tally.stopped = report.reason
         elif report.state == "failed":
@@ -247,10 +236,10 @@ class Scheduler:
             self.tally.stopped = f"{number_of(self.progress.failed, 'run')} failed, as many as `--max-failures` allows"
 
 
-def _max_in_flight(executor: Executor | None) -> int:
-    """Twice as many jobs as can run at once, so that no worker waits for the next one."""
+def _slots(executor: Executor | None) -> int:
+    """How many messages can be worked on at once."""
     if executor is None:
         return 1
     client = getattr(executor, "_client", None)  # of a Dask cluster, which may grow
     count = sum(client.nthreads().values()) if client is not None else getattr(executor, "_max_workers", 0)
-    return 2 * (getattr(executor, "count", 0) or count or 4)
+    return getattr(executor, "count", 0) or count or 4

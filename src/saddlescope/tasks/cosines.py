@@ -10,6 +10,8 @@ from saddlescope.errors import InvalidInput, require
 from saddlescope.serialization.part import as_int
 from saddlescope.tasks.curve import Curve
 
+MANY = 100  # terms
+
 
 def _numbers(given):
     """Converter: a tuple of finite numbers, or one number for each term."""
@@ -85,7 +87,8 @@ def cosine_sum(factor: int, samples: int, allow_aliasing: bool = False) -> Cosin
     y = Σ_{k=1..factor} cos(2πkx).
     """
     _check_count("factor", factor)
-    cosine(factor, samples, allow_aliasing)  # refuses too high a factor before a long list is made
+    if factor > MANY:
+        cosine(factor, samples, allow_aliasing)  # refuses too high a factor before a long list is made
     return Cosines(frequencies=tuple(range(1, factor + 1)), samples=samples, allow_aliasing=allow_aliasing)
 
 

@@ -6,8 +6,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy  # its parts are imported when first used
 from jax.flatten_util import ravel_pytree
-from scipy.integrate import solve_ivp
 
 from saddlescope.errors import require
 from saddlescope.losses import SquaredError, squared_error
@@ -47,7 +47,7 @@ class EulerGap(Prediction):
         def velocity(_, state):
             return np.asarray(_velocity(net, restore, state, statistics))
 
-        path = solve_ivp(velocity, (0, times[-1]), np.asarray(first), t_eval=times, **PRECISE).y.T  # type: ignore[arg-type]
+        path = scipy.integrate.solve_ivp(velocity, (0, times[-1]), np.asarray(first), t_eval=times, **PRECISE).y.T  # type: ignore[arg-type]
         return {"gap": ((), lr * float(np.max(np.abs(_gains(net, restore, path, statistics)))))}
 
 

@@ -3,9 +3,8 @@
 from typing import final
 
 import numpy as np
+import scipy  # its parts are imported when first used
 from numpy.typing import ArrayLike
-from scipy.integrate import quad
-from scipy.optimize import brentq
 
 from saddlescope.errors import require
 from saddlescope.nets import Neuron, Square, Units
@@ -72,8 +71,8 @@ def _turning_point(E, a, s):
     far = 1.0
     while slope(far) < 0 and E(far) > 0 and far * np.abs(s).max() < FAR:
         far *= 2
-    lowest = brentq(slope, 0, far) if slope(far) > 0 else far
-    return float(brentq(E, 0, lowest, xtol=1e-15, rtol=1e-14)) if E(lowest) < 0 else None  # type: ignore[arg-type]
+    lowest = scipy.optimize.brentq(slope, 0, far) if slope(far) > 0 else far
+    return float(scipy.optimize.brentq(E, 0, lowest, xtol=1e-15, rtol=1e-14)) if E(lowest) < 0 else None  # type: ignore[arg-type]
 
 
 def _time_between(E, s, a, steep=0.0):
@@ -88,9 +87,13 @@ def _time_between(E, s, a, steep=0.0):
         near = _from_end(E, 0.0, far, steep)
     else:  # v may nearly turn there: a narrow peak
         near = _from_end(E, 0.0, low / 2) + _from_end(E, low, low / 2) + _from_end(E, low, far)
-    tail = quad(lambda y: 1 / (fast * y * np.sqrt(E(-np.log(y) / fast))), 0, np.exp(-fast * far), limit=500, epsabs=0,
-                epsrel=1e-11, full_output=1)[0]  # no warning that the last digits are rounding  # fmt: skip
-    return near + tail
+    end = np.exp(-fast * far)
+    return near + _integral(lambda y: 1 / (fast * y * np.sqrt(E(-np.log(y) / fast))), end)
+
+
+def _integral(f, end):
+    """∫ f from 0, without a warning that the last digits are rounding."""
+    return scipy.integrate.quad(f, 0, end, limit=500, epsabs=0, epsrel=1e-11, full_output=1)[0]
 
 
 def explosion_steps(setting: Setting, params: Params) -> np.ndarray:
@@ -114,13 +117,13 @@ def _from_end(E, x, y, steep=0.0):
     there it rises at least as its slope says, being convex: this keeps rounding out of the root."""
     toward = np.sign(y - x)
     inner = lambda w: 2 * w / np.sqrt(max(E(x + toward * w**2), steep * w**2))  # noqa: E731
-    return quad(inner, 0, np.sqrt(abs(y - x)), limit=500, epsabs=0, epsrel=1e-11, full_output=1)[0]
+    return _integral(inner, np.sqrt(abs(y - x)))
 
 
 def _lowest_point(s, a, far):
     """Where the convex E is least, if that is between 0 and `far`; else None."""
     slope = lambda x: a**2 * s @ np.exp(2 * s * x)  # noqa: E731
-    return float(brentq(slope, 0, far)) if slope(0.0) < 0 < slope(far) else None  # type: ignore[arg-type]
+    return float(scipy.optimize.brentq(slope, 0, far)) if slope(0.0) < 0 < slope(far) else None  # type: ignore[arg-type]
 
 
 @final

@@ -4,7 +4,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.optimize import minimize
+import scipy  # its parts are imported when first used
 
 from saddlescope.nets import Units
 from saddlescope.nets.net import Params
@@ -60,4 +60,4 @@ def silent_rate(
         return -float(value), -np.asarray(slope, float)
 
     starts = rng.standard_normal((tries, point["u"].shape[1]))
-    return max(-minimize(down, start, jac=True, method="BFGS").fun for start in starts)
+    return max(-scipy.optimize.minimize(down, start, jac=True, method="BFGS").fun for start in starts)

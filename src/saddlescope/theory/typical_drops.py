@@ -3,7 +3,7 @@
 from typing import final
 
 import numpy as np
-from scipy.special import digamma
+import scipy  # its parts are imported when first used
 
 from saddlescope.errors import require
 from saddlescope.theory.drop_schedule import DropSchedule, plain_descent
@@ -36,7 +36,7 @@ class TypicalDrops(Prediction):
         strength = m.s / np.sum(m.r * (np.asarray(m.moments.xx) @ m.r), axis=0)
         left, draw = net.units - np.arange(len(m.s)), 2 * np.log(net.scale)
         rise = np.log(strength / 2) - draw  # half at ln a∞/a0; the loss falls fastest ln 2 earlier
-        of_left, of_all = rise - digamma(left / 2), rise - np.log(net.units / 2)
+        of_left, of_all = rise - scipy.special.digamma(left / 2), rise - np.log(net.units / 2)
         return {
             "typical_drop_step": ("drop", np.sort(of_left / rate)),
             "typical_drop_step_all_units": ("drop", np.sort(of_all / rate)),

@@ -32,11 +32,12 @@ class History:
         self.event_steps.append(self.step)
         self.event_kinds.append(kind)
 
-    def save(self, reason, values):
-        self.saved_steps.append(self.step)
-        self.saved_reasons.append(reason)
-        for name, value in values.items():
-            self.saved.setdefault(name, []).append(np.asarray(value))
+    def save(self, steps, reasons, values):
+        """What was read after these steps, and why; every value has one row per step."""
+        self.saved_steps += steps
+        self.saved_reasons += reasons
+        for name, rows in values.items():
+            self.saved.setdefault(name, []).extend(map(np.asarray, rows))
 
     def arrays(self) -> dict[str, np.ndarray]:
         """All of it as named arrays, without pickle."""
@@ -97,8 +98,8 @@ class History:
         variables |= labelled({name: np.stack(values) for name, values in self.saved.items()}, observe)
         coords = {
             axis: np.arange(len(self.losses)),
-            "saved_because": ("saved", np.asarray(self.saved_reasons, object)),
-            "event_kind": ("event", np.asarray(self.event_kinds, object)),
+            "saved_because": ("saved", np.asarray(self.saved_reasons, str)),
+            "event_kind": ("event", np.asarray(self.event_kinds, str)),
         }
         for dim, steps in (("saved", self.saved_steps), ("event", self.event_steps)):
             coords[f"{dim}_step"] = (dim, np.asarray(steps, int))

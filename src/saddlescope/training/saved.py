@@ -2,40 +2,33 @@
 
 from pathlib import Path
 
-import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from saddlescope.engines.engine import cast
 from saddlescope.errors import require
 from saddlescope.initials.given import given_weights
 from saddlescope.initials.named_leaves import replace_leaves
 from saddlescope.nets.net import Params
 from saddlescope.numerics import reproducible
 from saddlescope.observables.observable import Observable, Snapshot, measure
-from saddlescope.serialization.part import with_traced_floats
 from saddlescope.setting import Setting
 from saddlescope.training.checkpoint import read_instant
 from saddlescope.training.history import labelled
-from saddlescope.training.running import held_out_for
+from saddlescope.training.running import held_out_for, snapshot_of
 
 Observed = Observable | tuple[Observable, ...]
 
 
 def _snapshot_at(setting: Setting, params, observe, step: int, lr: float) -> Snapshot:
-    """The instant of a run at which the trained parameters had these values; frozen ones are drawn again."""
-    data, dtype = setting.data(), setting.precision
-    return Snapshot(
-        with_traced_floats(setting.net, dtype),
-        with_traced_floats(setting.loss, dtype),
-        cast(setting.net.merged(setting.initial_params(), params), dtype),
-        cast(setting.statistics(data), dtype),
-        cast(data, dtype),
-        held_out_for(setting, observe),
-        jnp.asarray(step),
-        jnp.asarray(lr, dtype),
-        setting.task,
-    )
+    """The instant of a run at which the trained parameters had these values; frozen ones are drawn again.
+
+    It is evaluated by the setting's engine, as while training: the bits are then the same.
+    """
+    everything = setting.net.merged(setting.initial_params(), params)
+    there = setting.replace(initial=given_weights(everything), engine=setting.engine)
+    stepper = there.engine.begin(there)
+    state = stepper.start() if stepper.on_host else None
+    return snapshot_of(stepper, state, stepper.initial(), held_out_for(setting, observe), step, lr)
 
 
 @reproducible()
@@ -50,10 +43,7 @@ def observe_at(
 
 @reproducible()
 def loss_at(setting: Setting, params: Params) -> float:
-    """The loss on all data with given trained parameters, as the setting's engine computes it.
-
-    `FullLoss` is computed by JAX whatever the engine: in float32 the two may differ in the last digits.
-    """
+    """The loss on all data with given trained parameters, as the setting's engine computes it."""
     there = setting.replace(initial=given_weights(params), engine=setting.engine)
     stepper = there.engine.begin(there)
     return stepper.loss(stepper.start())

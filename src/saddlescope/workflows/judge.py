@@ -9,7 +9,7 @@ from pathlib import Path
 from saddlescope.claims import Verdict, judge
 from saddlescope.errors import require
 from saddlescope.experiment import Experiment
-from saddlescope.figures import save_figure, save_movie, style
+from saddlescope.report.describe import runs_text
 from saddlescope.report.index import index_pages, read_index
 from saddlescope.report.page import page
 from saddlescope.report.page_data import read_page_data
@@ -17,6 +17,7 @@ from saddlescope.results import Results
 from saddlescope.storage.files import write_bytes
 from saddlescope.storage.result_folder import (
     RESULTS,
+    RUNS,
     VERDICTS,
     load_with_facts,
     save_results,
@@ -61,21 +62,24 @@ def write_report(
 
     The folder counts as finished when the last file is there. If this is stopped before, `judge` finishes it.
     """
+    from saddlescope.figures import save_figure, save_movie, style  # brings matplotlib, which not every command needs
+
     about = about | describe_experiment(experiment) | {"scale": scale.label, "grid": scale.name}
     verdicts = judge(experiment.claims, results)
     if scale.name != "full" or not scale.is_whole:  # notes explain the recorded runs, no others
         verdicts = tuple(replace(v, note="") for v in verdicts)
     tables = tuple(experiment.tables(results)) if experiment.tables else ()
     unseal(folder)
-    save_results(folder / RESULTS, results, **about)
+    stored = save_results(folder / RESULTS, results, **about)
     untested = len(experiment.claims) - len(verdicts)
     save_verdicts(folder / VERDICTS, verdicts, **about, untested=untested)
+    write_bytes(folder / RUNS, runs_text(stored["measured"]).encode())
     write_tables(folder, results, tables)
     with style():
         save_figure(experiment.draw(results), folder)
         if movie and experiment.movie:
             save_movie(experiment.movie(results), folder)
-    write_bytes(folder / "index.html", page(read_page_data(folder)).encode())
+    write_bytes(folder / "index.html", page(read_page_data(folder, stored)).encode())
     seal(folder)
     return verdicts
 

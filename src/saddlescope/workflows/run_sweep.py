@@ -1,9 +1,10 @@
 """From a sweep file or an experiment's key to a sweep that is run, and the words at its end."""
 
 import os
+from concurrent.futures import Executor
 from pathlib import Path
 
-from saddlescope.errors import InvalidInput, number_of, reason_of, require
+from saddlescope.errors import InvalidInput, number_of, require
 from saddlescope.report.sweep_folder import SHOWN
 from saddlescope.storage.result_folder import folder_of, make_folder
 from saddlescope.sweeps import Folder, Plan, TrainJob
@@ -11,8 +12,8 @@ from saddlescope.sweeps.axes import format_point, parse_axes
 from saddlescope.sweeps.cluster import cluster_executor
 from saddlescope.sweeps.progress import duration
 from saddlescope.sweeps.running import check_axes, check_storable, processes
-from saddlescope.sweeps.scheduler import Scheduler, Tally
-from saddlescope.training.running import RunUnderWay
+from saddlescope.sweeps.scheduler import Scheduler
+from saddlescope.sweeps.tally import Tally
 from saddlescope.workflows.find import check_axes as check_axis_names
 from saddlescope.workflows.find import choose_scale, find_experiment, one_key
 from saddlescope.workflows.sweep_file import is_sweep_file, read_sweep, sweep_name
@@ -67,9 +68,9 @@ def run_sweep(
     check_storable(plan)
     _check_different(plan)
     make_folder(folder)
-    _check_observables(plan)  # last: it may compile a kernel
     place = Folder(os.path.abspath(folder))  # workers may start elsewhere
     with processes(min(workers, len(plan.points))) if cluster is None else cluster_executor(cluster) as executor:
+        _check_observables(plan, place, executor)
         options = {"only_failed": only_failed, "max_failures": max_failures, "quiet": quiet}
         return Scheduler(plan, place, executor, **options).loop()
 
@@ -96,16 +97,22 @@ def describe_end(tally: Tally, folder, retry: str) -> str:
     return "\n".join([*lines, f"collect: saddlescope collect {folder} -o sweep.nc --table runs.csv"])
 
 
-def _check_observables(plan: Plan):
-    """Read the observables off the first run, untrained: better one refusal now than ten thousand failures."""
-    job = plan.job(plan.points[0])
-    if not isinstance(job, TrainJob) or not job.observe:
+def _check_observables(plan: Plan, folder: Folder, executor: Executor):
+    """Read the observables off the first run, untrained: better one refusal now than ten thousand failures.
+
+    It is done by a worker, which then has JAX running and the observables compiled.
+    """
+    job, name = plan.job(plan.points[0]), plan.names[0]
+    if not isinstance(job, TrainJob) or not job.observe or folder.has(name):
         return
     try:
-        RunUnderWay(job.setting, job.observe, job.save_at)
-    except (InvalidInput, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        names = ", ".join(type(o).__name__ for o in job.observe)
-        raise InvalidInput(f"The observables ({names}) cannot be read off the first run: {reason_of(error)}") from None
+        reason = executor.submit(job.why_unreadable).result()
+    except InvalidInput:  # no worker can be started
+        raise
+    except Exception:  # the worker died, or does not know the job: then the runs fail, with the reason
+        return
+    names = ", ".join(type(o).__name__ for o in job.observe)
+    require(not reason, f"The observables ({names}) cannot be read off the first run: {reason}")
 
 
 def _check_different(plan: Plan):

@@ -15,8 +15,7 @@ import xarray as xr
 
 from saddlescope.errors import InvalidInput, require
 from saddlescope.experiment import Experiment
-from saddlescope.figures import save_figure, style
-from saddlescope.figures.one_run import draw_one_run
+from saddlescope.report.describe import runs_text
 from saddlescope.report.page import page
 from saddlescope.report.page_data import read_page_data
 from saddlescope.results import Results, Run, collect
@@ -24,6 +23,7 @@ from saddlescope.serialization.own_code import is_file_name
 from saddlescope.storage.files import write_bytes
 from saddlescope.storage.result_folder import (
     RESULTS,
+    RUNS,
     VERDICTS,
     make_folder,
     save_results,
@@ -87,7 +87,7 @@ def find_run(what: str, axes: dict) -> OneRun:
     key = _key_of(what)
     experiment = find_experiment(key)
     require(experiment.setting is not None, f"{key} trains nothing: `saddlescope run {key}` measures it.")
-    return _point_of(key, experiment, axes, partial(draw_one_run, title=experiment.title), what=what)
+    return _point_of(key, experiment, axes, partial(_draw_one_run, title=experiment.title), what=what)
 
 
 def _key_of(what: str) -> str:
@@ -132,10 +132,16 @@ def _run_of_file(path, axes) -> OneRun:
         setting=lambda: job.setting,
         full={},
         quick={},
-        draw=partial(draw_one_run, title=plan.title),
+        draw=partial(_draw_one_run, title=plan.title),
         claims=(),
     )
     return OneRun(sweep_name(path), experiment, point, _observed(job), experiment.draw)
+
+
+def _draw_one_run(results, title):
+    from saddlescope.figures.one_run import draw_one_run  # brings matplotlib, which `--no-figure` does without
+
+    return draw_one_run(results, title)
 
 
 def _instants(setting) -> SaveAt:
@@ -173,7 +179,7 @@ def folder_of_run(run: OneRun, out) -> Path:
     return Path(out) / run.folder_name
 
 
-def train_to_folder(one: OneRun, out, quiet=False) -> tuple[Path, Run, dict]:
+def train_to_folder(one: OneRun, out, quiet=False, figure=True) -> tuple[Path, Run, dict]:
     """Train, resuming from the folder's checkpoint if there is one; the folder, the run and its summary."""
     folder, job = folder_of_run(one, out), one.job
     make_folder(folder)
@@ -184,7 +190,7 @@ def train_to_folder(one: OneRun, out, quiet=False) -> tuple[Path, Run, dict]:
     run = next(iter(results.runs()))
     summary = {"name": one.name, "title": f"{one.name}: {one.experiment.title}", "notes": []}
     summary |= {"point": one.point} | _summed_up(run, job.setting) | one.summarise(run)
-    _write(folder, one, results, summary)
+    _write(folder, one, results, summary, figure)
     (folder / CHECKPOINT).unlink(missing_ok=True)
     seal(folder)
     write_contents(out)
@@ -222,7 +228,7 @@ def _number(x) -> float | None:
     return float(x) if np.isfinite(x) else None
 
 
-def _write(folder, one: OneRun, results, summary):
+def _write(folder, one: OneRun, results, summary, figure):
     """Everything but the checkpoint: results, summary, table, figure and page."""
     unseal(folder)
     about = {
@@ -237,10 +243,21 @@ def _write(folder, one: OneRun, results, summary):
         "command": shlex.join(["saddlescope", *sys.argv[1:]]) if "train" in sys.argv else "",
         "date": now(),
     }
-    save_results(folder / RESULTS, results, **about)
+    stored = save_results(folder / RESULTS, results, **about)
     save_verdicts(folder / VERDICTS, (), **about)
     write_bytes(folder / "summary.json", json.dumps(summary, indent=1).encode())
+    write_bytes(folder / RUNS, runs_text(stored["measured"]).encode())
     write_tables(folder, results, ())
+    if figure:
+        _write_figure(folder, one, results)
+    else:  # one that an earlier command drew is not of these results
+        for kind in ("png", "pdf"):
+            (folder / f"figure.{kind}").unlink(missing_ok=True)
+    write_bytes(folder / "index.html", page(read_page_data(folder, stored)).encode())
+
+
+def _write_figure(folder, one: OneRun, results):
+    from saddlescope.figures import save_figure, style
+
     with style():
         save_figure(one.draw(results), folder)
-    write_bytes(folder / "index.html", page(read_page_data(folder)).encode())

@@ -5,12 +5,12 @@ from typing import final
 from saddlescope.engines.engine import Engine
 from saddlescope.losses import SquaredError
 from saddlescope.nets import LeakyReLU, RandomFeatureNet, ReLU
-from saddlescope.optimisers import GradientDescent
+from saddlescope.optimisers import Adam, GradientDescent
 
 
 @final
 class Fused(Engine):
-    """The compiled kernel of low-rank random-feature nets: minibatch descent on the squared error, near the
+    """The compiled kernel of low-rank random-feature nets: minibatch descent or Adam on the squared error, near the
     machine's limit, with or without momentum and clipping."""
 
     name = "fused"
@@ -19,8 +19,10 @@ class Fused(Engine):
     def why_not(self, setting):
         if not _fits_net(setting.net):
             return "it trains random-feature nets of (leaky) ReLU with frozen rank → width maps and one multiplier"
-        if not isinstance(setting.optimiser, GradientDescent):
-            return "it knows gradient descent, with or without momentum and clipping"
+        if not isinstance(setting.optimiser, GradientDescent | Adam):
+            return "it knows gradient descent and Adam, with or without momentum and clipping"
+        if isinstance(setting.optimiser, Adam) and not setting.optimiser.eps > 0:
+            return "with eps = 0, Adam divides by zero where a gradient is zero"
         if not isinstance(setting.loss, SquaredError):
             return "it knows the squared error alone"
         return "it trains in batches: give `batch` and `epochs`" if setting.batch is None else None

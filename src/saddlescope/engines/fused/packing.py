@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from saddlescope.engines.fused.kernel import CHUNK, GRAM
+from saddlescope.engines.fused.kernel import MICRO
+from saddlescope.engines.fused.passes import CHUNK, GRAM
 from saddlescope.engines.fused.tile import PANEL, REGISTER
 
 
@@ -16,29 +17,43 @@ def _aligned(dtype, *shape):
 
 
 class Packed:
-    """Room for a net of the given ranks and widths, to be trained in batches. See `kernel` for the axes."""
+    """Room for a net of the given ranks and widths, to be trained in batches. See `kernel` for the axes.
 
-    def __init__(self, dims, widths, batch, dtype):
-        self.dims, self.widths, self.dtype = np.asarray(dims), widths, np.dtype(dtype)
+    Besides C and c it holds what an optimiser remembers of them: under `v` the velocity (Adam: the mean gradient),
+    under `s` Adam's mean square.
+
+    **Arguments:**
+
+    - `dims`: inputs, ranks and outputs.
+    - `widths`: of each block.
+    - `batch`: samples per step.
+    - `samples`: samples per epoch.
+    - `dtype`: the precision of the run.
+    """
+
+    def __init__(self, dims, widths, batch, samples, dtype):
+        self.dims, self.widths, self.dtype, self.batch = np.asarray(dims), widths, np.dtype(dtype), batch
         lanes = REGISTER // self.dtype.itemsize
         row = PANEL * lanes
-        J, R, P = len(widths), max(dims), -(-max(widths) // row)
+        J, R, P, S = len(widths), max(dims), -(-max(widths) // row), min(batch, MICRO)
 
         def array(*shape):
             return _aligned(self.dtype, *shape)
 
-        self.A, self.C, self.dC, self.vC = (array(J, P, R, row) for _ in range(4))
-        self.c, self.dc, self.vc = (array(J, R) for _ in range(3))
-        self.H, self.G, self.T = array(J + 1, batch, R), array(J + 1, batch, R), array(J + 1, R, batch)
-        self.b, self.Z, self.D = array(J, P, row), array(J, P, batch, row), array(1, CHUNK, batch, row)
-        self.sums, self.square = array(batch, R * lanes), array(1, row)
+        self.order = np.zeros(samples, np.int64)
+        self.A, self.C, self.dC, self.vC, self.sC = (array(J, P, R, row) for _ in range(5))
+        self.c, self.dc, self.vc, self.sc = (array(J, R) for _ in range(4))
+        self.H, self.G, self.T = array(J + 1, S, R), array(J + 1, S, R), array(J + 1, R, S)
+        self.b, self.Z, self.D = array(J, P, row), array(J, P, S, row), array(1, CHUNK, S, row)
+        self.sums, self.square = array(S, R * lanes), array(1, row)
         self.gram = array(J * GRAM, GRAM * lanes)
+        self.trained = {"": (self.C, self.c), "v": (self.vC, self.vc), "s": (self.sC, self.sc)}
 
     def arrays(self):
         """In the order of the kernel's last arguments."""
         return (
-            self.dims, self.A, self.b, self.C, self.c, self.dC, self.dc, self.vC, self.vc, self.H, self.G, self.T,
-            self.Z, self.D, self.sums, self.gram, self.square,
+            self.dims, self.order, self.A, self.b, self.C, self.c, self.dC, self.dc, self.vC, self.vc, self.sC, self.sc,
+            self.H, self.G, self.T, self.Z, self.D, self.sums, self.gram, self.square,
         )  # fmt: skip
 
     def freeze(self, params):
@@ -47,23 +62,19 @@ class Packed:
             self.set_rows(self.A, j, params[f"A{j}"].T)
             self.b[j].reshape(-1)[:width] = params[f"b{j}"]
 
-    def set(self, trained, velocity):
-        """Take over C and c, and their velocities where there are any. What a run that diverged left behind goes."""
-        for C, c, params in ((self.C, self.c, trained), (self.vC, self.vc, velocity)):
+    def set(self, trained, memory):
+        """Take over C and c, and what is remembered of them. What a run that diverged left behind goes."""
+        for kind, (C, c) in self.trained.items():
+            params = memory.get(kind) if kind else trained
             C[...], c[...] = 0, 0
             for j in range(len(self.widths) if params else 0):
                 self.set_rows(C, j, params[f"C{j}"])
                 c[j, : self.dims[j + 1]] = params[f"c{j}"]
 
-    def get(self, moving):
-        """C and c, and their velocities if `moving`, as copies in their usual shapes."""
-        kinds = ((self.C, self.c), (self.vC, self.vc)) if moving else ((self.C, self.c),)
-        found = [
-            {f"C{j}": self.rows(C, j) for j in range(len(self.widths))}
-            | {f"c{j}": c[j, : self.dims[j + 1]].copy() for j in range(len(self.widths))}
-            for C, c in kinds
-        ]
-        return (found[0], found[1] if moving else {})
+    def get(self, kind=""):
+        """C and c, or what is remembered of them under `kind`, as copies in their usual shapes."""
+        (C, c), blocks = self.trained[kind], range(len(self.widths))
+        return {f"C{j}": self.rows(C, j) for j in blocks} | {f"c{j}": c[j, : self.dims[j + 1]].copy() for j in blocks}
 
     def rows(self, packed, j):
         n, width = self.dims[j + 1], self.widths[j]

@@ -19,9 +19,11 @@ def register_bytes():
 
 
 REGISTER = register_bytes()
+WIDE = REGISTER == 64  # AVX-512: 32 registers of 64 bytes, where AVX2 has 16 of 32
 # Panels are the innermost axis of every array. Twelve registers of sums hide the latency of a multiply-add and leave
-# four of AVX2's sixteen for the factors: 4 samples × 3 registers, 2 × 6, or 1 × 6.
-PANEL = 6
+# four of AVX2's sixteen for the factors: 2 samples × 6 registers, or 1 × 6. AVX-512 has room for sixteen: 4 × 4, 2 × 8,
+# or 1 × 8.
+PANEL = 8 if WIDE else 6
 I32 = ir.IntType(32)
 
 
@@ -42,12 +44,12 @@ def vector(scalar, dtype):
     return ir.VectorType(scalar, REGISTER * 8 // dtype.bitwidth)
 
 
-def _registers_at(cx, bd, array, value, index, at, shift=0):
+def registers_at(cx, bd, array, value, index, at, shift=0):
     p = address(cx, bd, array, value, index, at, shift)
     return bd.bitcast(p, vector(cx.get_value_type(array.dtype), array.dtype).as_pointer())
 
 
-def _load_at(bd, p, offset):
+def load_at(bd, p, offset):
     return bd.load(bd.gep(p, [I64(offset)]), align=4)
 
 
@@ -58,7 +60,7 @@ def pack(cx, bd, tile, registers):
     return value
 
 
-def _unpack(bd, tile, value):
+def unpack(bd, tile, value):
     return [bd.extract_value(value, q) for q in range(tile.rows * tile.registers)]
 
 
@@ -70,7 +72,7 @@ def broadcast(cx, bd, x, given, dtype):
     return bd.shuffle_vector(bd.insert_element(none, x, I32(0)), none, zeros)
 
 
-def _muladd(bd, x, y, z):
+def muladd(bd, x, y, z):
     return bd.fadd(bd.fmul(x, y, flags=["contract"]), z, flags=["contract"])
 
 
@@ -103,8 +105,8 @@ def load(typing, array, index, rows, registers):
     tile = Tile(array.dtype, rows.literal_value, registers.literal_value)
 
     def build(cx, bd, sig, args):
-        ps = [_registers_at(cx, bd, array, args[0], index, args[1], q) for q in range(tile.rows)]
-        return pack(cx, bd, tile, [_load_at(bd, p, v) for p in ps for v in range(tile.registers)])
+        ps = [registers_at(cx, bd, array, args[0], index, args[1], q) for q in range(tile.rows)]
+        return pack(cx, bd, tile, [load_at(bd, p, v) for p in ps for v in range(tile.registers)])
 
     return tile(array, index, rows, registers), build
 
@@ -112,9 +114,9 @@ def load(typing, array, index, rows, registers):
 @intrinsic
 def store(typing, array, index, tile):
     def build(cx, bd, sig, args):
-        values = _unpack(bd, tile, args[2])
+        values = unpack(bd, tile, args[2])
         for q in range(tile.rows):
-            p = _registers_at(cx, bd, array, args[0], index, args[1], q)
+            p = registers_at(cx, bd, array, args[0], index, args[1], q)
             for v in range(tile.registers):
                 bd.store(values[q * tile.registers + v], bd.gep(p, [I64(v)]), align=4)
         return cx.get_dummy_value()
@@ -128,7 +130,7 @@ def repeat(typing, row, rows):
     tile = Tile(row.dtype, rows.literal_value, row.registers)
 
     def build(cx, bd, sig, args):
-        return pack(cx, bd, tile, _unpack(bd, row, args[0]) * tile.rows)
+        return pack(cx, bd, tile, unpack(bd, row, args[0]) * tile.rows)
 
     return tile(row, rows), build
 
@@ -140,48 +142,15 @@ def column_times_row(typing, x, at_x, y, at_y, tile):
     def build(cx, bd, sig, args):
         ps = [address(cx, bd, x, args[0], at_x, args[1], q) for q in range(tile.rows)]
         xs = [broadcast(cx, bd, bd.load(p), x.dtype, tile.dtype) for p in ps]
-        row, values = _registers_at(cx, bd, y, args[2], at_y, args[3]), _unpack(bd, tile, args[4])
+        row, values = registers_at(cx, bd, y, args[2], at_y, args[3]), unpack(bd, tile, args[4])
         for v in range(tile.registers):  # one register of the row at a time: loaded all first, they would spill
-            b = _load_at(bd, row, v)
+            b = load_at(bd, row, v)
             for q, a in enumerate(xs):
                 at = q * tile.registers + v
-                values[at] = _muladd(bd, a, b, values[at])
+                values[at] = muladd(bd, a, b, values[at])
         return pack(cx, bd, tile, values)
 
     return tile(x, at_x, y, at_y, tile), build
-
-
-@intrinsic
-def add_scaled(typing, given, index, x, tile):
-    """view[index] += x · tile, register by register."""
-
-    def build(cx, bd, sig, args):
-        x_, values = broadcast(cx, bd, args[2], x, tile.dtype), _unpack(bd, tile, args[3])
-        for q in range(tile.rows):
-            p = _registers_at(cx, bd, given, args[0], index, args[1], q)
-            for v in range(tile.registers):
-                new = _muladd(bd, x_, values[q * tile.registers + v], _load_at(bd, p, v))
-                bd.store(new, bd.gep(p, [I64(v)]), align=4)
-        return cx.get_dummy_value()
-
-    return types.none(given, index, x, tile), build
-
-
-@intrinsic
-def decay_add(typing, given, index, momentum, x, tile):
-    """view[index] = momentum · view[index] + x · tile; returns the new rows."""
-
-    def build(cx, bd, sig, args):
-        m_, x_ = (broadcast(cx, bd, a, t, tile.dtype) for a, t in ((args[2], momentum), (args[3], x)))
-        values, new = _unpack(bd, tile, args[4]), []
-        for q in range(tile.rows):
-            p = _registers_at(cx, bd, given, args[0], index, args[1], q)
-            for v in range(tile.registers):
-                new.append(_muladd(bd, x_, values[q * tile.registers + v], bd.fmul(m_, _load_at(bd, p, v))))
-                bd.store(new[-1], bd.gep(p, [I64(v)]), align=4)
-        return pack(cx, bd, tile, new)
-
-    return tile(given, index, momentum, x, tile), build
 
 
 @intrinsic
@@ -190,22 +159,26 @@ def relu(typing, x):
 
     def build(cx, bd, sig, args):
         none = ir.Constant(vector(cx.get_value_type(x.dtype), x.dtype), None)
-        values = _unpack(bd, x, args[0])
+        values = unpack(bd, x, args[0])
         return pack(cx, bd, x, [bd.select(bd.fcmp_ordered("<", a, none), none, a) for a in values])
 
     return x(x), build
 
 
 @intrinsic
-def gate(typing, x, y):
-    """0 where y ≤ 0, else x."""
+def gate(typing, x, y, at):
+    """0 where the rows of y from `at` on are ≤ 0, else x: one register of y at a time, or masks would spill."""
 
     def build(cx, bd, sig, args):
         none = ir.Constant(vector(cx.get_value_type(x.dtype), x.dtype), None)
-        pairs = zip(_unpack(bd, x, args[0]), _unpack(bd, y, args[1]), strict=True)
-        return pack(cx, bd, x, [bd.select(bd.fcmp_ordered("<=", b, none), none, a) for a, b in pairs])
+        ps = [registers_at(cx, bd, y, args[1], at, args[2], q) for q in range(x.rows)]
+        new = []
+        for n, a in enumerate(unpack(bd, x, args[0])):
+            b = load_at(bd, ps[n // x.registers], n % x.registers)
+            new.append(bd.select(bd.fcmp_ordered("<=", b, none), none, a))
+        return pack(cx, bd, x, new)
 
-    return x(x, y), build
+    return x(x, y, at), build
 
 
 @intrinsic
@@ -215,7 +188,7 @@ def leaky_gate(typing, x, y, slope):
     def build(cx, bd, sig, args):
         s = broadcast(cx, bd, args[2], slope, x.dtype)
         none = ir.Constant(s.type, None)
-        pairs = zip(_unpack(bd, x, args[0]), _unpack(bd, y, args[1]), strict=True)
+        pairs = zip(unpack(bd, x, args[0]), unpack(bd, y, args[1]), strict=True)
         return pack(cx, bd, x, [bd.select(bd.fcmp_ordered("<=", b, none), bd.fmul(a, s), a) for a, b in pairs])
 
     return x(x, y, slope), build
@@ -226,9 +199,9 @@ def squares(typing, tile, total):
     """total + Σ tile² over its rows, with total one row."""
 
     def build(cx, bd, sig, args):
-        row, values = _unpack(bd, total, args[1]), _unpack(bd, tile, args[0])
+        row, values = unpack(bd, total, args[1]), unpack(bd, tile, args[0])
         for at, x in enumerate(values):
-            row[at % tile.registers] = _muladd(bd, x, x, row[at % tile.registers])
+            row[at % tile.registers] = muladd(bd, x, x, row[at % tile.registers])
         return pack(cx, bd, total, row)
 
     return total(tile, total), build
@@ -239,22 +212,53 @@ def dot_panels(typing, x, at_x, y, at_y, sums):
     """sums[q, m] + x[at_x + q] · y[at_y + m] over one panel, lane by lane; at_x and at_y begin rows."""
 
     def build(cx, bd, sig, args):
-        px = [_registers_at(cx, bd, x, args[0], at_x, args[1], q) for q in range(sums.rows)]
-        py = [_registers_at(cx, bd, y, args[2], at_y, args[3], m) for m in range(sums.registers)]
-        values = _unpack(bd, sums, args[4])
+        px = [registers_at(cx, bd, x, args[0], at_x, args[1], q) for q in range(sums.rows)]
+        py = [registers_at(cx, bd, y, args[2], at_y, args[3], m) for m in range(sums.registers)]
+        values = unpack(bd, sums, args[4])
         for v in range(PANEL):
-            xs = [_load_at(bd, p, v) for p in px]
+            xs = [load_at(bd, p, v) for p in px]
             for m, p in enumerate(py):
-                b = _load_at(bd, p, v)
+                b = load_at(bd, p, v)
                 for q, a in enumerate(xs):
                     at = q * sums.registers + m
-                    values[at] = _muladd(bd, a, b, values[at])
+                    values[at] = muladd(bd, a, b, values[at])
         return pack(cx, bd, sums, values)
 
     return sums(x, at_x, y, at_y, sums), build
 
 
 @intrinsic
-def total(typing, register):
-    """The sum over the lanes of a tile of one register."""
-    return register.dtype(register), lambda cx, bd, sig, args: add_lanes(bd, bd.extract_value(args[0], 0))
+def dot_rows_with(typing, sums, at, y, at_y, tile):
+    """sums[s + q, at] += y[at_y] · tile[q], lane by lane: the rows of the tile stay in registers."""
+
+    def build(cx, bd, sig, args):
+        row, values = registers_at(cx, bd, y, args[2], at_y, args[3]), unpack(bd, tile, args[4])
+        ps = [registers_at(cx, bd, sums, args[0], at, args[1], q) for q in range(tile.rows)]
+        chains = max(1, 4 // tile.rows)  # sums that wait for nothing but themselves
+        none = ir.Constant(vector(cx.get_value_type(tile.dtype), tile.dtype), None)
+        found = [[load_at(bd, p, 0)] + [none] * (chains - 1) for p in ps]
+        for v in range(tile.registers):  # one register of the row at a time
+            b = load_at(bd, row, v)
+            for q in range(tile.rows):
+                found[q][v % chains] = muladd(bd, b, values[q * tile.registers + v], found[q][v % chains])
+        for p, parts in zip(ps, found, strict=True):
+            while len(parts) > 1:
+                parts = [bd.fadd(a, b) for a, b in zip(parts[::2], parts[1::2], strict=True)]
+            bd.store(parts[0], p, align=4)
+        return cx.get_dummy_value()
+
+    return types.none(sums, at, y, at_y, tile), build
+
+
+@intrinsic
+def total(typing, row):
+    """The sum over all lanes of a tile of one row."""
+
+    def build(cx, bd, sig, args):
+        parts = unpack(bd, row, args[0])
+        while len(parts) > 1:
+            pairs = [bd.fadd(a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)]
+            parts = pairs + parts[len(parts) & -2 :]
+        return add_lanes(bd, parts[0])
+
+    return row.dtype(row), build

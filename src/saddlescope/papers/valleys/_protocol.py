@@ -7,7 +7,7 @@ stopped below 1e-6 or after 10,000 epochs.
 
 from dataclasses import astuple, dataclass
 
-from saddlescope.errors import InvalidInput, nearest, require
+from saddlescope.errors import InvalidInput, nearest
 from saddlescope.nets import Gaussian, MeanField, MuP, RandomFeatureNet, UniformFanIn, low_rank
 from saddlescope.optimisers import GradientDescent, HalveOnStagnation, LearningRateBelow
 from saddlescope.papers.valleys import RUN_EXAMPLE, RUN_NAME
@@ -84,8 +84,8 @@ def valleys(
 
     `clip=0` means no clipping; `init` is uniform, gaussian, mean-field or mup.
     """
-    known = ", ".join(INITS)
-    require(init in INITS, f"`init` must be one of {known}; got {init!r}.{nearest(str(init), INITS)}")
+    if init not in INITS:
+        raise InvalidInput(f"`init` must be one of {', '.join(INITS)}; got {init!r}.{nearest(str(init), INITS)}")
     return Name(factor, N, bs, L).setting(
         rank, seed, width=width, lr=lr, clip=clip or None, momentum=momentum, epochs=epochs, precision=precision,
         engine=engine, allow_aliasing=allow_aliasing, parameterisation=INITS[init](),

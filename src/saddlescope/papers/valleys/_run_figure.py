@@ -6,9 +6,13 @@ import numpy as np
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, RED
 from saddlescope.observables import learned_since
 
+# Four panels of one size with room for any labels: to compute the layout takes as long as to draw it.
+MARGINS = dict(left=0.075, right=0.985, bottom=0.08, top=0.905, wspace=0.2, hspace=0.32)
+HALVES = (-1, -0.5, 0, 0.5, 1)
+
 
 def draw_run(run, task, title):
-    figure, axes = plt.subplots(2, 2, figsize=(9, 6))
+    figure, axes = plt.subplots(2, 2, figsize=(9, 6), layout="none", gridspec_kw=MARGINS)
     figure.suptitle(title, fontsize=10)
     loss_panel(axes[0, 0], run)
     if str(run.status.values).startswith("diverged"):
@@ -38,7 +42,7 @@ def fit_panel(ax, run, task):
     x = np.linspace(-1, 1, len(fit))
     ax.plot(x, task.target(x[:, None])[:, 0], color=ORANGE, lw=2.5, label="target")
     ax.plot(x, fit, color=BLUE, lw=1, label="fit at the end")
-    ax.set(xlabel="x", ylabel="y", title=f"fit, test error {float(run.test_error.values[-1]):.2e}")
+    ax.set(xlabel="x", ylabel="y", xticks=HALVES, title=f"fit, test error {float(run.test_error.values[-1]):.2e}")
     low, high = ax.get_ylim()
     ax.set_ylim(low, high + 0.15 * (high - low))  # room for the legend
     ax.legend(fontsize=7, loc="upper center", ncols=2)
@@ -52,7 +56,7 @@ def partials_panel(ax, run):
     colours = plt.colormaps["viridis"](np.linspace(0, 0.9, channels.shape[1]))
     for column, colour in zip(channels.T, colours, strict=True):
         ax.plot(x, column, lw=0.8, color=colour)
-    ax.set(xlabel="x", ylabel="channel output", title=f"partials of block {blocks[-2]}, at the end")
+    ax.set(xlabel="x", ylabel="channel output", xticks=HALVES, title=f"partials of block {blocks[-2]}, at the end")
 
 
 def frequency_panel(ax, run, task):

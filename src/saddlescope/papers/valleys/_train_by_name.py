@@ -10,7 +10,6 @@ from saddlescope.experiment import Experiment
 from saddlescope.observables import ChannelPartials, Fit, FullLoss, ResidualAmplitudes, TestError
 from saddlescope.papers.valleys._outcomes import failure, outcome
 from saddlescope.papers.valleys._protocol import INITS, Name, valleys
-from saddlescope.papers.valleys._run_figure import draw_run
 from saddlescope.training import log_spaced_epochs, on_cut
 
 OBSERVED = (TestError(), FullLoss(), Fit(), ChannelPartials(points=201), ResidualAmplitudes())
@@ -83,5 +82,7 @@ def _save_at(epochs=10_000, **_):
 
 
 def _draw(results):
+    from saddlescope.papers.valleys._run_figure import draw_run  # brings matplotlib, which `--no-figure` does without
+
     run = next(iter(results.runs()))
     return draw_run(run, run.setting.task, summed_up(run)["title"])

@@ -26,32 +26,41 @@ def read(path: Path) -> Log:
 
     check_file(path)
     groups = read_netcdf(path)
-    filled = (groups[g] for g in ("", "measured") if g in groups and groups[g].variables)
-    data = next(filled, groups[""])
-    columns = {str(k): _cut(data, v) for k, v in data.variables.items() if v.dtype.kind in "fiub"}
+    filled = (g for g in ("", "measured") if g in groups and groups[g].columns)
+    data = _arrays(groups[next(filled, "")], path)
+    columns = {name: _cut(data, name) for name, (_, values) in data.items() if values.dtype.kind in "fiub"}
     series = {}
     for name, values in columns.items():
         series |= rows_of(name, values, *_time_of(data, columns, name))
-    ours = "measured" in groups
-    return Log("results of Saddlescope" if ours else "NetCDF", series)
+    return Log("results of Saddlescope" if "measured" in groups else "NetCDF", series)
 
 
-def _cut(data, variable):
+def _arrays(group, path):
+    """Name → dimensions and values. Only what others wrote may be packed in a way that xarray must undo."""
+    from saddlescope.storage.netcdf import as_datasets
+
+    if group.is_ours:
+        return {name: (dims, group[name]) for name, (dims, _) in group.columns.items()}
+    found = as_datasets({"": group}, path)[""].variables
+    return {str(name): (v.dims, v.values) for name, v in found.items()}
+
+
+def _cut(data, name):
     """A (run, something) variable as a list of rows, cut where each run ended; else as it is."""
-    if variable.dims[:1] != ("run",) or variable.ndim != 2:
-        return variable.values
-    dim = variable.dims[1]
-    length = data.variables.get("length" if dim in ("step", "epoch") else f"{dim}_length")
-    ends = [variable.shape[1]] * variable.shape[0] if length is None else length.values
-    whole = np.shape(ends) == variable.shape[:1] and np.asarray(ends).dtype.kind in "iu"
-    valid = whole and all(0 <= n <= variable.shape[1] for n in ends)
+    dims, values = data[name]
+    if dims[:1] != ("run",) or values.ndim != 2:
+        return values
+    length = data.get("length" if dims[1] in ("step", "epoch") else f"{dims[1]}_length")
+    ends = [values.shape[1]] * values.shape[0] if length is None else length[1]
+    whole = np.shape(ends) == values.shape[:1] and np.asarray(ends).dtype.kind in "iu"
+    valid = whole and all(0 <= n <= values.shape[1] for n in ends)
     require(valid, "The lengths of the runs in this file are not valid.")
-    return [row[: int(n)] for row, n in zip(variable.values, ends, strict=True)]
+    return [row[: int(n)] for row, n in zip(values, ends, strict=True)]
 
 
 def _time_of(data, columns, name):
     """The coordinate along a variable: `step` for every step, `saved_step` for what is saved."""
-    dims = data.variables[name].dims
+    dims, _ = data[name]
     for key in (dims[-1], f"{dims[-1]}_step", f"{dims[-1]}_epoch") if dims else ():
         if key in columns and key != name:
             return columns[key], key.rpartition("_")[2] if key != dims[-1] else key

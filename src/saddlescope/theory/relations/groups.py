@@ -1,7 +1,7 @@
 """Units in groups: around centres, or along rays from the origin."""
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+import scipy  # its parts are imported when first used
 
 
 def nearest_centres(rows, width, mirrored=False, rounds=50):
@@ -63,7 +63,7 @@ def sides(along, mirrored):
 def members(nearness, narrow):
     """The group of each row by its nearness to every centre, such that no centre is left without a member."""
     group = np.argmax(nearness, axis=1)
-    rows, centres = linear_sum_assignment(-nearness) if len(nearness) >= narrow else ([], [])
+    rows, centres = scipy.optimize.linear_sum_assignment(-nearness) if len(nearness) >= narrow else ([], [])
     group[rows] = centres
     return group
 

@@ -3,7 +3,7 @@
 from typing import ClassVar, final
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+import scipy  # its parts are imported when first used
 
 from saddlescope.theory.relations.kind import Kind, numpy, split, stacked
 
@@ -38,7 +38,7 @@ class Silent(Kind):
     def lift(self, narrow, params):
         theta, units = stacked(params), stacked(narrow)
         large = _largest(theta, len(units))
-        mine, theirs = linear_sum_assignment(((theta[large][:, None] - units[None]) ** 2).sum(-1))
+        mine, theirs = scipy.optimize.linear_sum_assignment(((theta[large][:, None] - units[None]) ** 2).sum(-1))
         lifted = np.zeros_like(theta)
         lifted[large[mine]] = units[theirs]
         return split(lifted, params)
