@@ -26,7 +26,7 @@ LIST = "saddlescope list, from start to end"
 RISE = 0.10
 
 
-def count_all() -> dict[str, float]:
+def count_all() -> dict[str, int]:
     """Instructions per unit of each part."""
     with tempfile.TemporaryDirectory() as scratch:
         run_natively(PROGRAM, f"{scratch}/runs")

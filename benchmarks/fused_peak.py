@@ -49,7 +49,7 @@ def run(n, x):
     return multiply_add_chains(n, x)
 
 
-def peak_flops():
+def peak_flops() -> float:
     """Floating-point operations per second of CPU time, single precision."""
     run(1, np.float32(1e-3))
     start = time.process_time()

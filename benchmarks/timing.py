@@ -6,6 +6,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from saddlescope.numerics import provenance
 
@@ -47,7 +48,7 @@ def machine() -> dict:
     return provenance() | {"cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1)}
 
 
-def rounded(value):
+def rounded(value: Any) -> Any:
     """Four digits of every number in a tree."""
     if isinstance(value, dict):
         return {key: rounded(v) for key, v in value.items()}

@@ -18,7 +18,7 @@ class Block(torch.nn.Module):
     def __init__(self, frozen, trained):
         super().__init__()
         (A, b), (C, c) = ((torch.nn.Parameter(torch.tensor(v)) for v in pair) for pair in (frozen, trained))
-        self.wide, self.narrow = torch.nn.Linear(*reversed(A.shape)), torch.nn.Linear(*reversed(C.shape))
+        self.wide, self.narrow = torch.nn.Linear(A.shape[1], len(A)), torch.nn.Linear(C.shape[1], len(C))
         self.wide.weight, self.wide.bias, self.narrow.weight, self.narrow.bias = A, b, C, c
         self.wide.requires_grad_(False)
 
@@ -32,7 +32,8 @@ class TorchLoop(Peer):
     def __init__(self, setting):
         super().__init__(setting)
         pairs = zip(self.frozen, self.trained, strict=True)
-        self.net = torch.nn.Sequential(*(Block(*pair) for pair in pairs))
+        self.blocks = [Block(*pair) for pair in pairs]
+        self.net = torch.nn.Sequential(*self.blocks)
         self.moving = [p for p in self.net.parameters() if p.requires_grad]
         self.optimiser = torch.optim.SGD(self.moving, lr=setting.optimiser.lr)
         self.inputs, self.targets = torch.tensor(self.x), torch.tensor(self.y)
@@ -48,5 +49,5 @@ class TorchLoop(Peer):
             total += loss.item()
 
     def weights(self):
-        pairs = ((block.narrow.weight, block.narrow.bias) for block in self.net)
+        pairs = ((block.narrow.weight, block.narrow.bias) for block in self.blocks)
         return [v.detach().numpy() for v in chain(*pairs)]
