@@ -48,7 +48,7 @@ def machine() -> dict:
     return provenance() | {"cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1)}
 
 
-def rounded(value) -> Any:
+def rounded(value: Any) -> Any:
     """Four digits of every number in a tree."""
     if isinstance(value, dict):
         return {key: rounded(v) for key, v in value.items()}

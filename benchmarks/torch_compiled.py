@@ -15,7 +15,7 @@ def _loss(trained, frozen, x, y):
 
 def _step(trained, frozen, x, y, lr, clip):
     gradient, loss = torch.func.grad_and_value(_loss)(trained, frozen, x, y)
-    norm = torch.sqrt(torch.stack([torch.sum(g * g) for g in chain(*gradient)]).sum())
+    norm = torch.sqrt(sum((torch.sum(g * g) for g in chain(*gradient)), torch.zeros(())))
     scale = torch.clamp(clip / norm, max=1.0)
     for weight, g in zip(chain(*trained), chain(*gradient), strict=True):
         weight -= lr * scale * g

@@ -18,7 +18,7 @@ class Block(torch.nn.Module):
     def __init__(self, frozen, trained):
         super().__init__()
         (A, b), (C, c) = ((torch.nn.Parameter(torch.tensor(v)) for v in pair) for pair in (frozen, trained))
-        self.wide, self.narrow = (torch.nn.Linear(m.shape[1], m.shape[0]) for m in (A, C))
+        self.wide, self.narrow = torch.nn.Linear(A.shape[1], len(A)), torch.nn.Linear(C.shape[1], len(C))
         self.wide.weight, self.wide.bias, self.narrow.weight, self.narrow.bias = A, b, C, c
         self.wide.requires_grad_(False)
 

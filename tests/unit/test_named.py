@@ -20,7 +20,7 @@ from saddlescope.report.page_data import read_page_data
 from saddlescope.storage import result_folder as store
 
 WORDS = ["f1_N32_bs4_L1", "--rank", "3", "--width", "24", "--epochs", "30"]
-FILES = {"results.nc", "figure.png", "figure.pdf", "summary.json", "manifest.json", "index.html", "runs.csv"}
+FILES = {"results.nc", "figure.png", "summary.json", "manifest.json", "index.html", "runs.csv"}
 KEYS = {"name", "rank", "seed", "init", "engine", "test_mse", "train_loss", "min_loss", "epochs", "cuts", "outcome",
         "failure", "cpu_seconds"}  # fmt: skip
 
@@ -117,13 +117,15 @@ assert not slow, f"imported, and not used: {slow}"
 
 
 def test_train_without_a_figure_draws_none_and_imports_little(saddlescope, tmp_path):
-    saddlescope("train", *WORDS, "--out", tmp_path)
-    (drawn,) = tmp_path.glob("*/figure.png")
+    saddlescope("train", *WORDS, "--pdf", "--out", tmp_path)
+    drawn, pdf = next(tmp_path.glob("*/figure.png")), next(tmp_path.glob("*/figure.pdf"))
+    assert pdf.read_bytes().startswith(b"%PDF")
     words = ["train", *WORDS, "--no-figure", "--json", "--out", str(tmp_path)]
     made = subprocess.run([sys.executable, "-c", QUICK, *words], capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
     assert not drawn.exists(), "an older figure is not of these results"
-    assert {p.name for p in drawn.parent.iterdir()} >= FILES - {"figure.png", "figure.pdf"}
+    assert not pdf.exists()
+    assert {p.name for p in drawn.parent.iterdir()} >= FILES - {"figure.png"}
     assert "<img" not in (drawn.parent / "index.html").read_text()
 
 
@@ -176,6 +178,7 @@ BAD = {
     "huge width": (["f1_N32_bs4_L1", "--width", "9" * 15], "but this machine has"),
     "rate beyond float32": (["f1_N32_bs4_L1", "--lr", "1e39"], "must be finite in float32"),
     "out is a file": (["f1_N32_bs4_L1", "--out", __file__], "lies at or below a file"),
+    "a figure and none": (["f1_N32_bs4_L1", "--pdf", "--no-figure"], "give one of them"),
     "no depth": (["f1_N32_bs4_L0"], "`depth` must be a positive whole number"),
 }
 

@@ -39,7 +39,8 @@ def train(
     axis: Axis = None,
     out: Annotated[Path, typer.Option(help="Output folder; each run gets its own subfolder.")] = Path(OUT),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    no_figure: Annotated[bool, typer.Option("--no-figure", help="Draw no figure: saves a second of CPU time.")] = False,
+    pdf: Annotated[bool, typer.Option("--pdf", help="Write the figure as figure.pdf too.")] = False,
+    no_figure: Annotated[bool, typer.Option("--no-figure", help="Draw no figure: a third of a short command.")] = False,
     own: Import = None,
     quiet: Quiet = False,
 ):
@@ -48,13 +49,14 @@ def train(
         not what.startswith("-"),
         f"Give what to train first, then its axes: `saddlescope train WHAT {what} …`.",
     )
+    require(not (pdf and no_figure), "`--pdf` writes a figure and `--no-figure` draws none: give one of them.")
     from saddlescope.sweeps.axes import parse_axes
-    from saddlescope.workflows.train_run import find_run, folder_of_run, train_to_folder
+    from saddlescope.workflows.train_run import BOTH, PNG, find_run, folder_of_run, train_to_folder
 
     import_all(own)
     one = find_run(what, parse_axes([*(axis or []), *_axes_of(rest)]))
     try:
-        folder, run, summary = train_to_folder(one, out, quiet, figure=not no_figure)
+        folder, run, summary = train_to_folder(one, out, quiet, () if no_figure else BOTH if pdf else PNG)
     except KeyboardInterrupt:
         fail(f"stopped; the same command resumes the run from {folder_of_run(one, out)}.", 130)
     if as_json:

@@ -41,10 +41,9 @@ def style() -> Iterator[None]:
         yield
 
 
-def save_figure(figure: Figure, folder: str | Path) -> None:
-    """Write figure.png and figure.pdf into a folder, each whole or not at all; close the figure."""
+def save_figure(figure: Figure, folder: str | Path, pdf: bool = True) -> None:
+    """Write figure.png and, with `pdf`, figure.pdf into a folder, each whole or not at all; close the figure."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.backends.backend_pdf import FigureCanvasPdf
 
     # Not by `savefig`, which lays out and draws everything twice for each of the two.
     figure.set_dpi(STYLE["savefig.dpi"])
@@ -53,7 +52,10 @@ def save_figure(figure: Figure, folder: str | Path) -> None:
         layout.execute(figure)
         figure.set_layout_engine("none")
     write_bytes(Path(folder) / "figure.png", _printed(png.print_png))
-    write_bytes(Path(folder) / "figure.pdf", _printed(FigureCanvasPdf(figure).print_pdf, {"CreationDate": None}))
+    if pdf:
+        from matplotlib.backends.backend_pdf import FigureCanvasPdf  # with its fonts as costly as the rest of a figure
+
+        write_bytes(Path(folder) / "figure.pdf", _printed(FigureCanvasPdf(figure).print_pdf, {"CreationDate": None}))
     plt.close(figure)
 
 

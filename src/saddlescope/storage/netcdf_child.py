@@ -74,6 +74,7 @@ class Child:
     def ask(self, source, target, limit) -> Answer:
         """Let it convert a file; wait for so many seconds."""
         self.late, watch = False, threading.Timer(limit, self._give_up)
+        watch.daemon = True
         watch.start()
         try:
             with suppress(BrokenPipeError):  # it has ended meanwhile

@@ -41,6 +41,7 @@ from saddlescope.workflows.run_experiment import now
 from saddlescope.workflows.sweep_file import is_sweep_file, read_sweep, sweep_name
 
 CHECKPOINT = "checkpoint.npz"
+PNG, BOTH = ("png",), ("png", "pdf")  # kinds of files that a figure is written as
 SAVED = 40  # instants at which a run is observed unless the user says otherwise
 
 
@@ -179,8 +180,11 @@ def folder_of_run(run: OneRun, out) -> Path:
     return Path(out) / run.folder_name
 
 
-def train_to_folder(one: OneRun, out, quiet=False, figure=True) -> tuple[Path, Run, dict]:
-    """Train, resuming from the folder's checkpoint if there is one; the folder, the run and its summary."""
+def train_to_folder(one: OneRun, out, quiet=False, figure=PNG) -> tuple[Path, Run, dict]:
+    """Train, resuming from the folder's checkpoint if there is one; the folder, the run and its summary.
+
+    `figure` says as which kinds of file it is drawn: `PNG`, `BOTH` or `()`.
+    """
     folder, job = folder_of_run(one, out), one.job
     make_folder(folder)
     observe = job.setting, job.observe, job.save_at
@@ -248,16 +252,15 @@ def _write(folder, one: OneRun, results, summary, figure):
     write_bytes(folder / "summary.json", json.dumps(summary, indent=1).encode())
     write_bytes(folder / RUNS, runs_text(stored["measured"]).encode())
     write_tables(folder, results, ())
+    for kind in BOTH:  # one that an earlier command drew is not of these results
+        (folder / f"figure.{kind}").unlink(missing_ok=True)
     if figure:
-        _write_figure(folder, one, results)
-    else:  # one that an earlier command drew is not of these results
-        for kind in ("png", "pdf"):
-            (folder / f"figure.{kind}").unlink(missing_ok=True)
+        _write_figure(folder, one, results, pdf="pdf" in figure)
     write_bytes(folder / "index.html", page(read_page_data(folder, stored)).encode())
 
 
-def _write_figure(folder, one: OneRun, results):
+def _write_figure(folder, one: OneRun, results, pdf):
     from saddlescope.figures import save_figure, style
 
     with style():
-        save_figure(one.draw(results), folder)
+        save_figure(one.draw(results), folder, pdf)

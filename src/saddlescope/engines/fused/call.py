@@ -71,7 +71,7 @@ class Call:
         return np.split(found, np.cumsum(each)[:-1], axis=1)
 
     def _run(self, x, epoch, first, losses, means, known, after, window, level, outputs, done, size, lr):
-        return train_steps(
+        return train_steps(  # type: ignore[reportCallIssue]  (numba's own signature)
             x, self.y, self.words, epoch, first, losses, means, known, after, window, level, outputs, done, size,
             self.packed.dtype.type(lr), *self.numbers, *self.packed.arrays(),
         )  # fmt: skip
