@@ -49,6 +49,15 @@ def test_moving_median(n, size):
     np.testing.assert_array_equal(filters.moving_median(curve(n), size), median_filter(curve(n), size, mode="nearest"))
 
 
+@pytest.mark.parametrize("digits", [1, 16])
+def test_moving_median_of_a_curve_that_falls_with_a_bump(digits):
+    """Where a curve only falls, or stays, nothing needs to be sorted."""
+    x = np.linspace(0, 1, 400)
+    falls = np.round(1 / (1 + np.exp((x - 0.5) / 0.05)) + 0.1 * np.exp(-(((x - 0.8) / 0.01) ** 2)), digits)
+    for values in (falls, -falls, np.ones(400)):
+        np.testing.assert_array_equal(filters.moving_median(values, 21), median_filter(values, 21, mode="nearest"))
+
+
 def test_quantiles():
     """Shares of rises are fractions of a few dozen steps."""
     shares = sorted({float(Fraction(a, b)) for b in range(1, 150) for a in range(1, b // 2 + 1) if a > RISES * b})

@@ -28,18 +28,30 @@ def gaussian(values, width):
 def moving_mean(values, size, beyond=None):
     """The mean over `size` points around each. `beyond` is what counts outside the row, in place of its ends."""
     before = size // 2
-    line = _extended(values, before, size - before - 1, beyond)
-    moved = line[size:] - line[:-size]
-    first = np.cumsum(line[:size])[-1:]  # one after the other: `sum` adds in pairs
-    return np.cumsum(np.concatenate([first, moved])) / size
+    line, out = _extended(values, before, size - before - 1, beyond), np.empty(len(values))
+    out[0] = np.cumsum(line[:size])[-1]  # one after the other: `sum` adds in pairs
+    np.subtract(line[size:], line[:-size], out=out[1:])
+    np.cumsum(out, out=out)
+    out /= size
+    return out
 
 
 def moving_median(values, size):
-    """The median of `size` points, an odd number, around each."""
-    middle = size // 2
-    windows = sliding_window_view(_extended(values, middle, middle), size)
-    parts = (windows[start : start + PIECE] for start in range(0, len(values), PIECE))
-    return np.concatenate([np.partition(part, middle, axis=1)[:, middle] for part in parts])
+    """The median of `size` points, an odd number, around each: the point itself where they only rise or only fall."""
+    middle, rows, out = size // 2, max(1, PIECE // size), np.array(values)
+    line = _extended(values, middle, middle)
+    windows = sliding_window_view(line, size)
+    turns = np.flatnonzero(_has_steps(line, size, 1) & _has_steps(line, size, -1))
+    for start in range(0, len(turns), rows):
+        part = turns[start : start + rows]
+        out[part] = np.partition(windows[part], middle, axis=1)[:, middle]
+    return out
+
+
+def _has_steps(line, size, sign):
+    """Whether any step of a window of `size` points goes that way."""
+    before = np.concatenate([[0], np.cumsum(sign * np.diff(line) > 0)])
+    return before[size - 1 :] > before[: len(before) - size + 1]
 
 
 def _extended(values, before, after, beyond=None):
