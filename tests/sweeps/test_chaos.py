@@ -18,7 +18,7 @@ import pytest
 
 from saddlescope.sweeps import Folder
 
-RUNS = 240
+RUNS = 480
 FILE = f"""
 [setting]
 task = {{class = "LinearTeacher", matrix = [[1, 0], [0, 0.5]], covariance = [[1, 1], [1, 4]]}}

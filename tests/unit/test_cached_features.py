@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cases import engine_for
 
-from saddlescope.engines import CachedFeatures, Jax
+from saddlescope.engines import CachedFeatures, Fused, Jax
 from saddlescope.errors import InvalidInput
 from saddlescope.losses import CrossEntropy
 from saddlescope.nets import MLP, RandomFeatureNet
@@ -53,7 +53,7 @@ def test_it_is_chosen_where_it_fits_and_says_why_not():
         assert digits(**changes).engine == Jax()
         with pytest.raises(InvalidInput, match="CachedFeatures does not fit this setting"):
             digits(**changes, engine="cached")
-    assert Setting(cosine(1, 20), NET, Adam(0.01), batch=4, epochs=1).engine == Jax()  # one input: nothing to gain
+    assert Setting(cosine(1, 20), NET, Adam(0.01), batch=4, epochs=1).engine == Fused()  # one input: nothing to gain
 
 
 def test_outputs_come_from_the_first_features():

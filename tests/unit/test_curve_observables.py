@@ -314,13 +314,15 @@ def test_an_engine_on_the_host_tries_observables_once_per_kind_of_run():
     tried = []
 
     def begin(seed, *observe, on_host=True, fails=False):
-        def measured():
+        def read_now(_):
             tried.append(seed)
             if fails:
                 raise InvalidInput("no")
 
         stepper, setting = SimpleNamespace(on_host=on_host), random_feature_setting(seed=seed, net=low_rank(3, 1, 21))
-        check_readable(SimpleNamespace(setting=setting, observe=observe, stepper=stepper, measured=measured))
+        run = SimpleNamespace(setting=setting, observe=observe, stepper=stepper, snapshot=lambda: None)
+        run.passed = SimpleNamespace(read_now=read_now)
+        check_readable(run)
 
     for seed in (1, 2):
         with pytest.raises(InvalidInput):

@@ -190,7 +190,7 @@ def test_a_judgement_that_was_stopped_can_be_made_again(stored, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(folders, "save_figure", stopped)
+        patch.setattr("saddlescope.figures.save_figure", stopped)
         with pytest.raises(KeyboardInterrupt):
             folders.judge_folder(stored)
     assert not store.is_sealed(stored)

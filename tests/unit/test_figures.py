@@ -43,6 +43,8 @@ def test_figures_are_drawn_without_a_screen_or_a_chosen_backend(tmp_path):
 
 
 def test_a_saved_figure_has_the_pixels_of_savefig(tmp_path):
+    before = plt.get_fignums()
+
     def drawn():
         figure, axes = plt.subplots(2, 2, figsize=(6, 4))
         axes[0, 0].semilogy(np.geomspace(1, 1e-6, 50), label="loss")
@@ -58,4 +60,4 @@ def test_a_saved_figure_has_the_pixels_of_savefig(tmp_path):
         save_figure(drawn(), tmp_path)
     png.seek(0)
     np.testing.assert_array_equal(plt.imread(tmp_path / "figure.png"), plt.imread(png))
-    assert not plt.get_fignums()
+    assert plt.get_fignums() == before, "a saved figure is closed"

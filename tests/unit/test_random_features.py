@@ -46,7 +46,8 @@ RESOLVED = {
     "all trained": (dict(net=low_rank(3, 2, 20, trainable="all")), "jax"),
     "residual": (dict(net=low_rank(3, 2, 20, residual=True)), "jax"),
     "another net": (dict(net=MLP((5,))), "jax"),
-    "Adam": (dict(optimiser=Adam(0.01)), "jax"),
+    "Adam": (dict(optimiser=Adam(0.01)), "fused"),
+    "Adam without eps": (dict(optimiser=Adam(0.01, eps=0.0)), "jax"),
     "full batch": (dict(batch=None, epochs=None, steps=5), "jax"),
     "flow": (dict(batch=None, epochs=None, steps=5, optimiser=GradientFlow(0.01)), "flow"),
 }

@@ -48,7 +48,7 @@ def save_figure(figure: Figure, folder: str | Path, pdf: bool = True) -> None:
     # Not by `savefig`, which lays out and draws everything twice for each of the two.
     figure.set_dpi(STYLE["savefig.dpi"])
     png = FigureCanvasAgg(figure)
-    if layout := figure.get_layout_engine():
+    if figure.axes and (layout := figure.get_layout_engine()):
         layout.execute(figure)
         figure.set_layout_engine("none")
     write_bytes(Path(folder) / "figure.png", _printed(png.print_png))
