@@ -9,7 +9,7 @@ import pytest
 from sweep_jobs import Act, die_before_the_report, plan
 
 from saddlescope.storage import flush, together
-from saddlescope.sweeps import Folder, Workers
+from saddlescope.sweeps import Folder, Workers, journal
 from saddlescope.sweeps import scheduler as scheduling
 from saddlescope.sweeps.pace import MOST, Pace
 from saddlescope.sweeps.plan import save_plan
@@ -255,16 +255,25 @@ def test_without_a_journal_each_run_of_a_lost_message_shows_by_itself(tmp_path, 
 
 
 def test_the_journal_tells_which_run_was_under_way(tmp_path):
-    from saddlescope.sweeps import journal
-
     folder, names = Folder(tmp_path), [Act(seed).name for seed in range(4)]
     root = str(tmp_path)
     assert journal.last_mentioned(root, names, 0) is None
     folder.note("started", run=names[3])
-    begin = journal.size(root)
+    begin = journal.begin(root)
     assert journal.last_mentioned(root, names, begin) is None, "that was another sweep"
     for name in names[:3]:
         folder.note("started", run=name)
     folder.note("started", run=Act(9).name)  # of another worker
     assert journal.last_mentioned(root, names, begin) == names[2]
     assert journal.last_mentioned(root, names, 0) == names[2]
+
+
+def test_a_line_that_a_full_disk_has_cut_ends_before_the_next(tmp_path):
+    file = tmp_path / "journal.jsonl"
+    assert journal.begin(str(tmp_path)) == 0
+    file.write_text('{"event": "done"}\n{"event": "do')
+    assert journal.begin(str(tmp_path)) == journal.begin(str(tmp_path)) == len(file.read_bytes())
+    journal.write_events(str(tmp_path), "started", [{"run": "a"}])
+    lines = file.read_text().splitlines()
+    assert lines[:2] == ['{"event": "done"}', '{"event": "do']
+    assert json.loads(lines[2])["run"] == "a"

@@ -20,10 +20,14 @@ def write_events(root: str, event: str, several: list[dict]):
         os.write(kept_descriptor(_file(root), os.O_RDWR | os.O_APPEND | os.O_CREAT), lines.encode())
 
 
-def size(root: str) -> int:
-    """Bytes so far: `last_mentioned` looks no further back."""
-    with contextlib.suppress(OSError):
-        return os.path.getsize(_file(root))
+def begin(root: str) -> int:
+    """Bytes so far: `last_mentioned` looks no further back. A line that a full disk has cut gets its end."""
+    with contextlib.suppress(OSError), open(_file(root), "r+b") as file:
+        end = file.seek(0, os.SEEK_END)
+        file.seek(max(0, end - 1))
+        if file.read(1) not in (b"\n", b""):
+            file.write(b"\n")
+        return file.tell()
     return 0
 
 

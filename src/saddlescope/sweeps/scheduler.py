@@ -114,7 +114,7 @@ class Scheduler:
         self.progress = ProgressReporter(plan.title, folder.root, len(todo), work, len(intact), self.quiet)
         for name in damaged:
             self.progress.message(f"{folder.run_file(name)} is damaged: it is moved away, and the run is done again.")
-        self.mark, self.journal_start = save_plan(folder, plan), journal.size(str(folder.root))
+        self.mark, self.journal_start = save_plan(folder, plan), journal.begin(str(folder.root))
         self.todo.extend(todo)
 
     def _check_files(self, names) -> tuple[set[str], list[str]]:
