@@ -24,8 +24,8 @@ if sys.platform == "linux":
     fork_server.environment_of_workers = _without_the_name_of_the_test
 
 
-# Files that take long come first. The processes that share the tests take from the end of one another's lists when their
-# own are done: a long test there would leave the others waiting.
+# Files that take long come first. A process that has done its tests takes others from the end of another's list: a long
+# test there would leave it waiting.
 LONG = (
     "claims/test_quick.py",
     "sweeps/test_chaos.py",
