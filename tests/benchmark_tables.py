@@ -67,6 +67,17 @@ def adam():
     return f"{table(*rows)}\n\n{where(result)}"
 
 
+def end_to_end():
+    result = stored("end_to_end")
+    head = ("run", "rank", "PyTorch s", "ours s", "× PyTorch (quartiles)", "rest of the command s", "without figure s")
+    rows = [head]
+    for c in result["cases"].values():
+        seconds = [spread(c[key], ".2f") for key in ("torch_s", "ours_s")]
+        rest = [spread(c[key], ".2f") for key in ("fixed_s", "fixed_without_figure_s")]
+        rows.append((f"`{c['run']}`", c["rank"], *seconds, spread(c["torch_over_ours"]), *rest))
+    return f"{table(*rows)}\n\n{where(result)}"
+
+
 def growth():
     result = stored("growth")
     rows = [("cost in", "exponent (quartiles)", "fitted over", "allowed", "met", "why")]
@@ -84,4 +95,4 @@ def counts():
     return f"{table(*rows)}\n\n{rise} {where(result)}"
 
 
-TABLES = {"peers": peers, "adam": adam, "growth": growth, "counts": counts}
+TABLES = {"peers": peers, "end_to_end": end_to_end, "adam": adam, "growth": growth, "counts": counts}
