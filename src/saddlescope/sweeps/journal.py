@@ -17,7 +17,7 @@ def write_events(root: str, event: str, several: list[dict]):
     about = {"time": now(), "event": event, "host": HOST, "pid": os.getpid()}
     lines = "".join(f"{json.dumps(about | facts)}\n" for facts in several)
     with contextlib.suppress(OSError):  # in one call, so that lines of several sweeps do not mix
-        os.write(kept_descriptor(_file(root), os.O_RDWR | os.O_APPEND | os.O_CREAT), lines.encode())
+        os.write(kept_descriptor(_file(root), os.O_WRONLY | os.O_APPEND | os.O_CREAT), lines.encode())
 
 
 def begin(root: str) -> int:
