@@ -77,13 +77,16 @@ def find_gaps(loss, clock, level: Level, noise, grain, min_fall, prominence) -> 
     """
     drops, weaker = Known(), []
     views = OfLoss(loss, level, min_fall, grain), OfLogLoss(loss, level, min_fall, grain)
-    lines = [_LinesByLength(view.values, clock) for view in views]
+    lines, least = [_LinesByLength(view.values, clock) for view in views], least_deviations(len(loss))
     for length, between in windows(len(loss)):
         for view, of in zip(views, lines, strict=True):
             window = _Window(of[length], between)
             starts = window.starts[~drops.touches(*window.reach(window.starts))]
-            places = _large(window, _measured(window, starts, clock, view, noise), len(loss))
-            if not places.start.size:  # nearly always
+            starts = _falling(window, starts, clock, view)
+            if not starts.size:  # most windows end here
+                continue
+            places = _large(window, _measured(window, starts, clock, view, noise), least)
+            if not places.start.size:  # and nearly all others here
                 continue
             for gap in _surest(window, places.where(places.ratio > prominence)):
                 drops.add(gap)
@@ -91,12 +94,18 @@ def find_gaps(loss, clock, level: Level, noise, grain, min_fall, prominence) -> 
     return drops.gaps, _apart(weaker, drops)
 
 
-def _large(window, places, n):
-    """Those that are large enough, against the noise of the curve and that of their own flanks."""
-    least = least_deviations(n)
-    large = (places.fall > least * places.deviation) & (places.fall > places.least) & (places.ratio > LISTED)
-    places = places.where(large)
-    if not places.start.size:  # nearly always: the scatter of no places takes as long as that of a hundred
+def _falling(window, starts, clock, view):
+    """Those where the curve falls as far as a drop must."""
+    lines = window.lines.lines
+    left, right = lines.at(starts), lines.at(starts + window.shift)
+    middle = 0.5 * sum(window.ends(starts, clock))
+    return starts[left.value(middle) - right.value(middle) > view.least(left.mean)]
+
+
+def _large(window, places, least):
+    """Those that lie so many deviations apart, against the noise of the curve and that of their own flanks."""
+    places = places.where((places.fall > least * places.deviation) & (places.ratio > LISTED))
+    if not places.start.size:  # the scatter of no places takes as long as that of a hundred
         return places
     places = _with_scatter(window, places)
     return places.where(places.fall > least * places.deviation)
@@ -150,6 +159,11 @@ class _Window:
         first = starts * self.lines.cell + self.flank
         return first, np.maximum((starts + self.shift) * self.lines.cell - 1, first)
 
+    def ends(self, starts, clock):
+        """The times at which the left flank ends and the right one begins."""
+        first = starts * self.lines.cell + self.flank
+        return clock[first - 1], clock[(starts + self.shift) * self.lines.cell]
+
     def reach(self, starts):
         """The first and the last point of the whole window."""
         first, last = self.between(starts)
@@ -159,13 +173,12 @@ class _Window:
 class _Places(NamedTuple):
     """What a window measures at each of its places.
 
-    `least` is the smallest fall that counts, `trend` the mean slope of the flanks: those of a shoulder fall. `left` and
-    `right` are the variances of the two lines in the middle, for points of variance one.
+    `trend` is the mean slope of the flanks: those of a shoulder fall. `left` and `right` are the variances of the two
+    lines in the middle, for points of variance one.
     """
 
     start: np.ndarray
     fall: np.ndarray
-    least: np.ndarray
     deviation: np.ndarray
     ratio: np.ndarray
     trend: np.ndarray
@@ -180,7 +193,7 @@ def _measured(window: _Window, starts, clock, view, noise) -> _Places:
     lines, half = window.lines, window.flank // 2
     left, right = lines.lines.at(starts), lines.lines.at(starts + window.shift)
     first, begin = starts * lines.cell + window.flank, (starts + window.shift) * lines.cell
-    inner, outer = clock[first - 1], clock[begin]  # the ends of the flanks
+    inner, outer = window.ends(starts, clock)
     middle = 0.5 * (inner + outer)
     share = np.maximum(noise.of_means(window.flank, first - half), noise.of_means(window.flank, begin + half))
     shape = left.variance(middle), right.variance(middle)
@@ -189,7 +202,7 @@ def _measured(window: _Window, starts, clock, view, noise) -> _Places:
     beside = np.maximum(np.maximum(np.abs(left.slope), np.abs(right.slope)), 1e-300)
     fall = left.value(middle) - right.value(middle)
     trend = 0.5 * (left.slope + right.slope)
-    return _Places(starts, fall, view.least(left.mean), np.sqrt(variance) + 1e-300, inside / beside, trend, *shape)
+    return _Places(starts, fall, np.sqrt(variance) + 1e-300, inside / beside, trend, *shape)
 
 
 def _with_scatter(window: _Window, places: _Places) -> _Places:

@@ -123,7 +123,8 @@ class Noise:
     def of_means(self, length, at):
         """s, as seen by means over so many points, around these places."""
         row = self.table[int(np.argmin(np.abs(np.array(self.widths) - length / GAUSSIAN)))]
-        return row[np.clip(np.asarray(at) * len(row) // self.points, 0, len(row) - 1)]
+        place = np.asarray(at) * len(row) // self.points
+        return row[np.minimum(np.maximum(place, 0), len(row) - 1)]  # np.clip takes three times as long
 
     def reversed(self) -> "Noise":
         """That of the curve read from its end."""

@@ -47,18 +47,19 @@ class Group:
         self.attrs = plain_attrs(attrs or {})
         if coords:
             self.attrs["coordinates"] = " ".join(sorted(coords))  # how xarray knows them again
+        self.sizes, self.variables = dict(sizes), {}  # to ask h5netcdf for them takes longer than to write most of them
         self.hashes, self.attributes = {}, {}
 
     def declare(self, name, dims, dtype, packed=True):
         """Make an empty variable; `packed` compresses it."""
         text = dtype is object or np.dtype(dtype).kind in "UO"
         stored = h5py.string_dtype() if text else np.dtype("i1") if np.dtype(dtype) == bool else np.dtype(dtype)
-        shape = [self.group.dimensions[d].size for d in dims]
+        shape = [self.sizes[d] for d in dims]
         packing = {}
         if packed and not text and 0 not in shape and math.prod(shape) > 1000:
             pieces = _chunks(shape, stored.itemsize)
             packing = dict(compression="gzip", compression_opts=1, shuffle=True, chunks=pieces)
-        made = self.group.create_variable(name, dims, stored, **packing)
+        made = self.variables[name] = self.group.create_variable(name, dims, stored, **packing)
         self.attributes[name] = {"dtype": "bool"} if not text and np.dtype(dtype) == bool else {}  # xarray's own way
         made.attrs.update(self.attributes[name])
         self.hashes[name] = Fingerprint(name, dims, stored)
@@ -71,8 +72,7 @@ class Group:
             values = np.asarray(values)
             stored = values.astype(object) if values.dtype.kind in "UO" else values
             if values.size:
-                variable = self.group.variables[name]
-                variable[... if not values.ndim else slice(start, start + len(values))] = stored
+                self.variables[name][... if not values.ndim else slice(start, start + len(values))] = stored
             self.hashes[name].add(values)
 
     def seal(self):

@@ -2,6 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import NullLocator
 
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, RED
 from saddlescope.observables import learned_since
@@ -9,6 +10,7 @@ from saddlescope.observables import learned_since
 # Four panels of one size with room for any labels: to compute the layout takes as long as to draw it.
 MARGINS = dict(left=0.075, right=0.985, bottom=0.08, top=0.905, wspace=0.2, hspace=0.32)
 HALVES = (-1, -0.5, 0, 0.5, 1)
+DECADES = 100.0  # a loss that spans more is marked at powers of ten alone
 
 
 def draw_run(run, task, title):
@@ -33,6 +35,9 @@ def loss_panel(ax, run):
         ax.axvline(cut, color=ORANGE, lw=0.6, ls="--", zorder=0, label="rate halved" if k == 0 else None)
     if np.isfinite(loss).all():
         run.stages.draw(ax)
+    low, high = ax.get_ylim()
+    if high > DECADES * low:
+        ax.yaxis.set_minor_locator(NullLocator())  # the marks between powers of ten cost more than the curve
     ax.set(xlabel="epoch", ylabel="loss", title="training loss and its stages")
     ax.legend(fontsize=7, loc="lower left")
 
