@@ -51,10 +51,10 @@ def _sum_at(sums, s, i):
 def _forward(bs, before, plain, j, panels, slope, m, dims, A, b, C, c, dC, H, T, Z, sums, gram, *step):
     """The `step` that the batch before, of so many samples, has left over; then H[j + 1] from H[j]."""
     n, out = dims[j], dims[j + 1]
-    products = by_gram(bs, out) and bs > 1
+    products = by_gram(bs, out)
     _clear(sums, 0, bs, out)
     if products:
-        _clear(gram, j * GRAM, bs, bs)
+        _clear(gram, j * GRAM, bs, GRAM)
     for first in range(0, panels, CHUNK):
         past = min(panels, first + CHUNK)
         for p in range(first, past):
@@ -64,8 +64,10 @@ def _forward(bs, before, plain, j, panels, slope, m, dims, A, b, C, c, dC, H, T,
         if bs > 0:
             if not WIDE:
                 dots(bs, False, out, first, past, j, 0, Z, j, C, sums, 0)
-            if products:
+            if products and bs > 1:
                 dots(bs, True, bs, first, past, j, 0, Z, j, Z, gram, j * GRAM)
+            elif products:
+                square_of_row(first, past, j, Z, gram, j * GRAM)
     for s in range(bs):
         for i in range(out):
             write(H, (j + 1, s, i), read(c, (j, i)) + m * _sum_at(sums, s, i))
@@ -78,7 +80,10 @@ def _backward(bs, add, j, panels, slope, m, dims, A, C, dC, dc, G, T, Z, D, sums
     small = by_gram(bs, out)
     _clear(sums, 0, bs, n)
     _clear(square, 0, 1, PANEL)
-    for first in range(0, panels, CHUNK):
+    chunks = (panels + CHUNK - 1) // CHUNK
+    for chunk in range(chunks):
+        # With AVX-512 the last first: the forward pass has just read it. AVX2 loses by that, whatever the reason.
+        first = CHUNK * (chunks - 1 - chunk if WIDE else chunk)
         past = min(panels, first + CHUNK)
         for p in range(first, past):
             if not small:
@@ -112,7 +117,7 @@ def _backward(bs, add, j, panels, slope, m, dims, A, C, dC, dc, G, T, Z, D, sums
                 product = m * 0
                 for i in range(out):
                     product += read(G, (j + 1, s, i)) * read(G, (j + 1, t, i))
-                square_of = square_of_row(j, panels, Z) if bs == 1 else _sum_at(gram, j * GRAM + s, t)
+                square_of = total(load(gram, (j * GRAM, 0), 1, PANEL)) if bs == 1 else _sum_at(gram, j * GRAM + s, t)
                 norm += (1 if s == t else 2) * product * square_of
     return norm
 

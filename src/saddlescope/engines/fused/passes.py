@@ -22,7 +22,6 @@ from saddlescope.engines.fused.tile import (
     repeat,
     squares,
     store,
-    total,
     zeros,
 )
 
@@ -155,12 +154,12 @@ def updates(I, R):
 
 
 @inline
-def square_of_row(j, panels, Z):
-    """z · z of the one sample of a batch, in as many sums as a panel has registers: none waits for another."""
-    found = zeros(Z, 1, PANEL)
-    for p in range(panels):
+def square_of_row(first, past, j, Z, sums, row):
+    """sums[row] += z · z of the one sample of a batch, over some panels: register by register, so that none waits."""
+    found = load(sums, (row, 0), 1, PANEL)
+    for p in range(first, past):
         found = squares(load(Z, (j, p, 0, 0), 1, PANEL), found)
-    return total(found)
+    store(sums, (row, 0), found)
 
 
 def _dot_tile(S, I):
