@@ -7,8 +7,10 @@ from io import BytesIO
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pytest
 
 from saddlescope.figures import save_figure, style
+from saddlescope.figures.powers import label_plainly
 
 HEADLESS = """
 import sys
@@ -55,9 +57,29 @@ def test_a_saved_figure_has_the_pixels_of_savefig(tmp_path):
 
     with style():
         usual, png = drawn(), BytesIO()
+        label_plainly(usual)
         usual.savefig(png)
         plt.close(usual)
         save_figure(drawn(), tmp_path)
     png.seek(0)
     np.testing.assert_array_equal(plt.imread(tmp_path / "figure.png"), plt.imread(png))
     assert plt.get_fignums() == before, "a saved figure is closed"
+
+
+@pytest.mark.parametrize(
+    ("scale", "limits", "expected"),
+    [
+        ("log", (1e-3, 1e2), ["10⁻³", "10⁻²", "10⁻¹", "10⁰", "10¹", "10²"]),
+        ("log", (0.15, 0.45), ["2 × 10⁻¹", "3 × 10⁻¹", "4 × 10⁻¹"]),
+        ("symlog", (-200, 200), ["−10²", "−10¹", "−10⁰", "0", "10⁰", "10¹", "10²"]),
+    ],
+)
+def test_powers_of_ten_are_plain_text(scale, limits, expected):
+    figure, ax = plt.subplots()
+    ax.set(xscale=scale, xlim=limits)
+    label_plainly(figure)
+    figure.canvas.draw()
+    shown = [tick.get_text() for minor in (False, True) for tick in ax.get_xticklabels(minor=minor)]
+    plt.close(figure)
+    assert set(expected) <= set(shown)
+    assert not any("$" in text for text in shown)

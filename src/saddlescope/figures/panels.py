@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import SubplotSpec
 
+from saddlescope.figures.powers import label_plainly
 from saddlescope.results import TICKS, Results, Run
 from saddlescope.storage.files import write_bytes
 
@@ -46,6 +47,7 @@ def save_figure(figure: Figure, folder: str | Path, pdf: bool = True) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     # Not by `savefig`, which lays out and draws everything twice for each of the two.
+    label_plainly(figure)
     figure.set_dpi(STYLE["savefig.dpi"])
     png = FigureCanvasAgg(figure)
     if figure.axes and (layout := figure.get_layout_engine()):

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from saddlescope.engines.fused.kernel import train_steps
-from saddlescope.engines.fused.packing import Packed
+from saddlescope.engines.fused.kernel import MICRO, train_steps
+from saddlescope.engines.fused.packing import LOOK, Packed
 from saddlescope.engines.watch import Watch
 
 NOTHING = Watch(math.inf, 0, -math.inf, ())
@@ -64,14 +64,14 @@ class Call:
 
     def channels(self, x):
         """The outputs of all blocks at the rows of x, which is in the precision of the run."""
-        each = self.packed.dims[1:]
+        each, size = self.packed.dims[1:], min(max(self.packed.batch, LOOK), MICRO)
         found, none = np.empty((len(x), each.sum()), self.packed.dtype), np.empty(0)
         if len(x):
-            self._run(x, 0, 0, none, none, 0, math.inf, 0, -math.inf, found, 0, len(self.packed.sums), 0.0)
+            self._run(x, 0, 0, none, none, 0, math.inf, 0, -math.inf, found, 0, size, 0.0)
         return np.split(found, np.cumsum(each)[:-1], axis=1)
 
     def _run(self, x, epoch, first, losses, means, known, after, window, level, outputs, done, size, lr):
         return train_steps(  # type: ignore[reportCallIssue]  (numba's own signature)
             x, self.y, self.words, epoch, first, losses, means, known, after, window, level, outputs, done, size,
-            self.packed.dtype.type(lr), *self.numbers, *self.packed.arrays(),
+            self.packed.dtype.type(lr), *self.numbers, *self.packed.arrays(look=len(outputs) > 0),
         )  # fmt: skip

@@ -1,12 +1,15 @@
 """The kernel's arrays: parameters cut into panels, padded with zeros, at addresses that no register straddles."""
 
 import math
+from functools import cached_property
 
 import numpy as np
 
 from saddlescope.engines.fused.kernel import MICRO
 from saddlescope.engines.fused.passes import CHUNK, GRAM
 from saddlescope.engines.fused.tile import PANEL, REGISTER
+
+LOOK = 16  # samples at which a net is evaluated together, or as many as in a batch
 
 
 def _aligned(dtype, *shape):
@@ -33,27 +36,33 @@ class Packed:
 
     def __init__(self, dims, widths, batch, samples, dtype):
         self.dims, self.widths, self.dtype, self.batch = np.asarray(dims), widths, np.dtype(dtype), batch
-        lanes = REGISTER // self.dtype.itemsize
-        row = PANEL * lanes
-        J, R, P, S = len(widths), max(dims), -(-max(widths) // row), min(batch, MICRO)
-
-        def array(*shape):
-            return _aligned(self.dtype, *shape)
-
+        self.lanes = REGISTER // self.dtype.itemsize
+        row = PANEL * self.lanes
+        J, R, P = self.shape = len(widths), max(dims), -(-max(widths) // row)
         self.order = np.zeros(samples, np.int64)
-        self.A, self.C, self.dC, self.vC, self.sC = (array(J, P, R, row) for _ in range(5))
-        self.c, self.dc, self.vc, self.sc = (array(J, R) for _ in range(4))
-        self.H, self.G, self.T = array(J + 1, S, R), array(J + 1, S, R), array(J + 1, R, S)
-        self.b, self.Z, self.D = array(J, P, row), array(J, P, S, row), array(1, CHUNK, S, row)
-        self.sums, self.square = array(S, R * lanes), array(1, row)
-        self.gram = array(J * GRAM, GRAM * lanes)
+        self.A, self.C, self.dC, self.vC, self.sC = (_aligned(self.dtype, J, P, R, row) for _ in range(5))
+        self.b = _aligned(self.dtype, J, P, row)
+        self.c, self.dc, self.vc, self.sc = (_aligned(self.dtype, J, R) for _ in range(4))
         self.trained = {"": (self.C, self.c), "v": (self.vC, self.vc), "s": (self.sC, self.sc)}
+        self.training = self.scratch(min(batch, MICRO))
 
-    def arrays(self):
+    @cached_property
+    def looking(self):
+        """Room for outputs alone: a net that is trained on one sample at a time is evaluated at several."""
+        return self.training if self.batch >= LOOK else self.scratch(LOOK)
+
+    def scratch(self, samples):
+        """Room for what the kernel computes at so many samples: H, G, T, Z, D, sums, gram, square."""
+        (J, R, P), row = self.shape, PANEL * self.lanes
+        shapes = (J + 1, samples, R), (J + 1, samples, R), (J + 1, R, samples), (J, P, samples, row)
+        shapes += (1, CHUNK, samples, row), (samples, R * self.lanes), (J * GRAM, GRAM * self.lanes), (1, row)
+        return tuple(_aligned(self.dtype, *shape) for shape in shapes)
+
+    def arrays(self, look=False):
         """In the order of the kernel's last arguments."""
         return (
             self.dims, self.order, self.A, self.b, self.C, self.c, self.dC, self.dc, self.vC, self.vc, self.sC, self.sc,
-            self.H, self.G, self.T, self.Z, self.D, self.sums, self.gram, self.square,
+            *(self.looking if look else self.training),
         )  # fmt: skip
 
     def freeze(self, params):
