@@ -9,7 +9,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "saddlescope"
 
 ARROWS = {
-    "checks": {"claims", "errors", "results", "statistics"},
+    "checks": {"claims", "errors", "results", "stages", "statistics"},
     "claims": {"errors", "statistics"},
     "cli": {
         "errors",

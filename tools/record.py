@@ -3,9 +3,10 @@
     python tools/record.py [KEY …] [--scale quick|full] [--workers N] [--judge]
     python tools/record.py --sum-up
 
-Verdicts go beside each paper's experiments; a full run's figure, tables and runs.csv go to results/KEY. `--judge` takes
-the results that are there and judges them again. A run that is stopped resumes. What it writes is committed. A record
-names its commit, so that this refuses to start from a tree with changes.
+Verdicts go beside each paper's experiments. A full run's figure, caption, tables and runs.csv go to results/KEY, and
+judged.nc: what its checks read, so that every verdict can be computed again. `--judge` takes the results that are there
+and judges them again. A run that is stopped resumes. What it writes is committed. A record names its commit, so that
+this refuses to start from a tree with changes.
 
 papers/recorded.json sums all records up for `saddlescope list`. It is written with them; `--sum-up` writes it alone.
 """
@@ -16,7 +17,8 @@ from pathlib import Path
 
 from saddlescope.numerics import provenance
 from saddlescope.report.record import summed_up
-from saddlescope.storage.result_folder import folder_of
+from saddlescope.storage.result_folder import folder_of, load_with_facts, save_results
+from saddlescope.workflows.evidence import JUDGED, sufficient
 from saddlescope.workflows.find import choose_scale, experiment_keys, find_experiment, matching_keys
 from saddlescope.workflows.judge import judge_folder
 from saddlescope.workflows.run_experiment import run_experiment
@@ -47,8 +49,10 @@ def keep(key, scale, folder):
         results = ROOT / "results" / key
         shutil.rmtree(results, ignore_errors=True)
         results.mkdir(parents=True)
-        for file in ("figure.png", "runs.csv", *(f.name for f in folder.glob("table_*.md"))):
+        for file in ("figure.png", "caption.txt", "runs.csv", *(f.name for f in folder.glob("table_*.md"))):
             shutil.copy(folder / file, results / file)
+        made, _ = load_with_facts(folder)
+        save_results(results / JUDGED, sufficient(find_experiment(key).claims, made), key=key, scale=scale)
 
 
 def sum_up():

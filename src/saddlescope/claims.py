@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from saddlescope.results import Results
 
 HOLDS, PARTLY, FAILS, UNCLEAR = "holds", "partly", "does not hold", "cannot tell"
-WORDS = (HOLDS, PARTLY, FAILS, UNCLEAR)
+BUILT = "by construction"  # no run could say otherwise: shown, but no verdict
+WORDS = (HOLDS, PARTLY, FAILS, UNCLEAR, BUILT)
 MOST, ALWAYS = 0.8, 1.0
 
 
@@ -154,6 +155,8 @@ class Claim:
     - `check`: from results to a `CheckResult`; None where the runs asked for are not among them.
     - `only`: restricts the claim to the runs with these values of the axes.
     - `note`: why it fails, once known.
+    - `built`: whether it is true by construction: no run, however wrong, could make it fail. It is
+      shown, but counted among no verdicts.
     """
 
     sentence: str
@@ -161,6 +164,7 @@ class Claim:
     check: "Callable[[Results], CheckResult | None]"
     only: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
+    built: bool = False
 
 
 @dataclass(frozen=True)
@@ -169,7 +173,7 @@ class Verdict:
 
     **Arguments:**
 
-    - `sentence`, `where`, `note`: those of the claim.
+    - `sentence`, `where`, `note`, `built`: those of the claim.
     - `holds`, `evidence`, `partly`, `unclear`, `counts`: what its check found.
     - `runs`: how many runs it rests on.
     - `not_finite`: how many of them diverged.
@@ -187,6 +191,7 @@ class Verdict:
     unclear: bool = False
     counts: tuple[Count, ...] = ()
     seeds: int = 0
+    built: bool = False
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Verdict":
@@ -195,7 +200,7 @@ class Verdict:
 
     @property
     def word(self) -> str:
-        flags = {HOLDS: self.holds, PARTLY: self.partly, UNCLEAR: self.unclear}
+        flags = {BUILT: self.holds and self.built, HOLDS: self.holds, PARTLY: self.partly, UNCLEAR: self.unclear}
         return next((word for word, true in flags.items() if true), FAILS)
 
     @property
@@ -235,11 +240,12 @@ class Verdict:
 
 
 def tally(verdicts) -> str:
-    """`5 of 9 claims hold, 2 partly, 1 undecided`."""
+    """`5 of 9 claims hold, 2 partly, 1 undecided`; what is built is not counted."""
     found = {word: sum(v.word == word for v in verdicts) for word in WORDS}
     partly = f", {found[PARTLY]} partly" if found[PARTLY] else ""
     unclear = f", {found[UNCLEAR]} undecided" if found[UNCLEAR] else ""
-    claims = "1 claim holds" if len(verdicts) == 1 else f"{len(verdicts)} claims hold"
+    counted = len(verdicts) - found[BUILT]
+    claims = "1 claim holds" if counted == 1 else f"{counted} claims hold"
     return f"{found[HOLDS]} of {claims}{partly}{unclear}"
 
 
@@ -277,4 +283,5 @@ def _verdict(claim, part, found) -> Verdict:
         unclear,
         found.counts,
         seeds,
+        claim.built,
     )

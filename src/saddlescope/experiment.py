@@ -39,6 +39,7 @@ class Experiment:
     - `full`: the axes of the whole experiment: what the paper ran, or more seeds of it.
     - `quick`: a small grid that still shows the effect.
     - `draw`: results to a figure.
+    - `drawn`: its caption: what lines, bands and marks are. The numbers of runs and seeds are added.
     - `claims`: sentences with their checks.
     - `setting`: a function of the axes to a setting; to several by name, where a point needs several runs.
     - `measure`: in place of `setting`, for what trains nothing: a function of the axes to numbers.
@@ -61,6 +62,7 @@ class Experiment:
     quick: Axes
     draw: Callable[[Results], Any]
     claims: tuple[Claim, ...]
+    drawn: str = ""
     setting: Callable | None = None
     measure: Callable | None = None
     observe: tuple[Observable, ...] | Callable[..., tuple[Observable, ...]] = ()

@@ -26,6 +26,7 @@ Columns = Mapping[str, tuple[tuple[str, ...], np.ndarray]]  # name → axes and 
 
 WORD = re.compile(r"[\w.\-]{1,200}")  # a name of a variable, axis or attribute
 TICKS = ("step", "epoch")
+FOUND = "found_stages"  # the stages of a run, in place of its curve
 RAGGED = (*TICKS, "saved", "event")
 PAD = {"f": np.nan, "i": -1, "u": 0, "b": False}
 MIXED = "Full-batch and minibatch runs count time differently; collect them apart."
@@ -104,7 +105,9 @@ class Run:
 
     @cached_property
     def stages(self) -> Stages:
-        """The plateaus and drops of the loss."""
+        """The plateaus and drops of the loss; those that are stored, where the curve itself is not."""
+        if FOUND in self.measured:
+            return Stages.from_json(str(self.measured[FOUND].values))
         return stages_of_curve(self.measured["loss"].values)
 
     @property

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pytest
+from figure_faults import faults
 
 from saddlescope.claims import FAILS, PARTLY, UNCLEAR, judge, word_of
 from saddlescope.figures import style
@@ -33,6 +34,8 @@ def test_quick_verdicts_are_those_recorded(key):
     assert figure.get_axes()
     for ax in figure.get_axes():
         assert ax.get_xlabel() or ax.get_ylabel() or ax.get_title()
+    assert not faults(figure)
+    assert experiment.drawn, "say what lines, bands and marks of the figure are"
     plt.close(figure)
     takes_fewer(experiment, results)
 

@@ -1,6 +1,6 @@
 """The style of all figures, and panels that several share. They compute nothing that a claim depends on."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -13,6 +13,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import SubplotSpec
+from matplotlib.transforms import ScaledTranslation
 
 from saddlescope.figures.powers import label_plainly
 from saddlescope.results import TICKS, Results, Run
@@ -21,17 +22,24 @@ from saddlescope.storage.files import write_bytes
 # Okabe and Ito's colours, told apart by colour-blind readers.
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, RED, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
+WIDTH = 6.5  # inches of the text of a page: figures are drawn at the size at which they are read
 STYLE: dict[Any, Any] = {
-    "font.size": 9,
+    "font.size": 8,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.titlesize": 10,
+    "axes.titlesize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "legend.title_fontsize": 7,
+    "lines.linewidth": 1.2,
+    "figure.figsize": (WIDTH, 3.0),
     "legend.framealpha": 0.9,
     "legend.edgecolor": "none",
     "figure.constrained_layout.use": True,
     "axes.prop_cycle": matplotlib.cycler(color=[BLUE, ORANGE, GREEN, RED, SKY, PURPLE]),
     "pdf.fonttype": 42,
-    "savefig.dpi": 160,
+    "savefig.dpi": 220,
 }
 
 
@@ -165,8 +173,8 @@ def loss_and_weights(figure: Figure, cell: SubplotSpec, results: Results, title:
 def panels(
     number: int,
     columns: int,
-    width: float = 13.0,
-    height: float = 4.2,
+    width: float = WIDTH,
+    height: float = 2.4,
 ) -> tuple[Figure, list[SubplotSpec]]:
     """Make a figure with cells for so many panels, and no empty rows.
 
@@ -181,6 +189,15 @@ def panels(
     figure = plt.figure(figsize=(width, height * rows))
     cells = figure.add_gridspec(rows, columns)
     return figure, [cells[divmod(k, columns)] for k in range(number)]
+
+
+def letters(axes: Iterable[Axes], names: str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ") -> None:
+    """Write a bold letter at the upper left corner of each panel, outside of it."""
+    for ax, name in zip(axes, names, strict=False):
+        place = ScaledTranslation(-14 / 72, 3 / 72, ax.figure.dpi_scale_trans)
+        ax.text(
+            0, 1, name, transform=ax.transAxes + place, weight="bold", size=9, va="bottom", ha="right", gid="letter"
+        )
 
 
 def time_label(dataset: xr.Dataset | Run) -> str:

@@ -23,12 +23,13 @@ $style</style></head>
 $body
 </body></html>
 """
-MARKS = {"holds": "✓", "partly": "◐", "does not hold": "✗", "cannot tell": "?"}
+MARKS = {"holds": "✓", "partly": "◐", "does not hold": "✗", "cannot tell": "?", "by construction": "≡"}
 MEANINGS = {
     "holds": "the sentence is true of as many of these runs as the claim asks for.",
     "partly": "it is true of a part of them; the evidence says which.",
     "does not hold": "these runs contradict it.",
     "cannot tell": "these runs are too few, or do not agree well enough, to decide.",
+    "by construction": "it follows from how the runs are made, so that no run could contradict it: shown, not counted.",
 }
 RECORD = "the verdict of all runs of this experiment, as it is stored with this version of Saddlescope."
 CLAIM = """<div class="claim"><div><span class="mark $kind">$mark $word</span>$record</div>

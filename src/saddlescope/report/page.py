@@ -83,6 +83,16 @@ def _seeds(runs: RunsSummary) -> str:
     return f"{seeds} per setting" if several else seeds
 
 
+def _runs(data: PageData) -> str:
+    return ", ".join(filter(None, (number_of(data.runs.number, "run"), _seeds(data.runs)))) + "."
+
+
+def caption(data: PageData) -> str:
+    """The figure's caption as plain text, for a paper or a talk."""
+    where = f" ({data.where})" if data.where else ""
+    return f"{data.title}{where}. {data.caption} {_runs(data)}\n".replace("`", "")
+
+
 def _figure(data: PageData) -> Html:
     if data.attachments.figure is None:
         return Html()
@@ -93,7 +103,7 @@ def _figure(data: PageData) -> Html:
         size=fill(' width="$w" height="$h"', w=width, h=height),
         title=data.title,
         caption=_inline(data.caption),
-        runs=", ".join(filter(None, (number_of(data.runs.number, "run"), _seeds(data.runs)))) + ".",
+        runs=_runs(data),
         larger=link("Figure as PDF", "figure.pdf") if paper else Html(),
     )
 

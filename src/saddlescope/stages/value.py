@@ -1,6 +1,7 @@
 """What a segmentation is: plateaus, drops and the whole of them."""
 
-from dataclasses import dataclass, replace
+import json
+from dataclasses import asdict, dataclass, replace
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
 
@@ -145,6 +146,18 @@ class Stages:
         """The number of drops."""
         return len(self.drops)
 
+    def to_json(self) -> str:
+        """All of it as text, in full precision."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> "Stages":
+        """The stages that `to_json` wrote."""
+        found = json.loads(text)
+        for name, kind in (("all_falls", Drop), ("plateaus", Plateau), ("trends", Trend)):
+            found[name] = tuple(kind(**{k: _untied(v) for k, v in one.items()}) for one in found[name])
+        return cls(**found | {"spikes": tuple(found["spikes"])})
+
     def scaled(self, factor) -> "Stages":
         """The stages of the curve times a factor."""
 
@@ -214,6 +227,10 @@ class Stages:
         if self.spikes:
             foot = [0.0] * len(self.spikes)
             ax.plot(self.spikes, foot, "|", color="#0072B2", ms=7, transform=upright, label="spike")
+
+
+def _untied(value):
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _shade(ax, start, end, **style):

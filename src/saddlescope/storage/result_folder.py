@@ -4,7 +4,7 @@
     verdicts.json   the claims with their verdicts, and where they come from
     runs.csv        one row per run, with its stages
     runs.txt        what `show` says of the runs: how many are not finite, the stages of the first
-    figure.png, figure.pdf, index.html
+    figure.png, figure.pdf, caption.txt, index.html
     manifest.json   the SHA-256 of each, written last: a folder without it is not finished
     runs/, plans/, failed/ …   the runs behind it, one file each (see sweeps/folder.py)
 

@@ -11,7 +11,7 @@ from saddlescope.errors import require
 from saddlescope.experiment import Experiment
 from saddlescope.report.describe import runs_text
 from saddlescope.report.index import index_pages, read_index
-from saddlescope.report.page import page
+from saddlescope.report.page import caption, page
 from saddlescope.report.page_data import read_page_data
 from saddlescope.results import Results
 from saddlescope.storage.files import write_bytes
@@ -79,16 +79,18 @@ def write_report(
         save_figure(experiment.draw(results), folder)
         if movie and experiment.movie:
             save_movie(experiment.movie(results), folder)
-    write_bytes(folder / "index.html", page(read_page_data(folder, stored)).encode())
+    data = read_page_data(folder, stored)
+    write_bytes(folder / "caption.txt", caption(data).encode())
+    write_bytes(folder / "index.html", page(data).encode())
     seal(folder)
     return verdicts
 
 
 def describe_experiment(experiment: Experiment) -> dict:
-    """Caption and notes from the docstring of its file, and whether it trains."""
+    """Caption and notes from the docstring of its file and `drawn`, and whether it trains."""
     first, _, rest = _docstring(experiment).partition("\n\n")
     return {
-        "caption": " ".join(first.split()),
+        "caption": " ".join(f"{first} {experiment.drawn}".split()),
         "notes": rest.strip(),
         "trains": experiment.setting is not None,
     }
