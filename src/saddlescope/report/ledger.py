@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from saddlescope.numerics import VERSION
 from saddlescope.report.html import MARKS
 from saddlescope.report.record import recorded
 
@@ -26,12 +27,13 @@ def ledger(keys: Iterable[str]) -> str:
         if (found := recorded(key, "full")) is None:
             rows.append(f"| all its claims | `{key}` | not yet run in full | |")
             continue
-        rows += [_row(key, verdict) for verdict in found[0]]
+        old = found[1]["versions"].get("numerics") != VERSION
+        rows += [_row(key, verdict, " (runs of an earlier version)" * old) for verdict in found[0]]
     return "\n".join(rows)
 
 
-def _row(key, verdict) -> str:
+def _row(key, verdict, whose) -> str:
     why = f" *Why:* {verdict.why}" if verdict.why else ""
     mark = verdict.word if verdict.holds else f"**{verdict.word}**"
-    cells = verdict.sentence, f"`{key}`, {verdict.where}", mark, f"{verdict.evidence}; {verdict.lost}.{why}"
+    cells = verdict.sentence, f"`{key}`, {verdict.where}", mark + whose, f"{verdict.evidence}; {verdict.lost}.{why}"
     return f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |"
