@@ -138,7 +138,7 @@ experiment = Experiment(
     setting=setting,
     save_at=save_at,
     observe=(SPECTRA,),
-    full=dict(net=tuple(NETS), seed=range(12)),
+    full=dict(net=tuple(NETS), seed=range(24)),
     quick=dict(net=tuple(NETS), seed=range(4)),
     draw=draw,
     claims=(

@@ -193,7 +193,7 @@ experiment = Experiment(
     observe=(SPECTRA, Parameters()),
     follow=follow,
     analyse=analyse,
-    full=dict(form=("long",), seed=range(8)),
+    full=dict(form=("long",), seed=range(14)),
     quick=dict(form=("short",), seed=range(4)),
     draw=draw,
     claims=(

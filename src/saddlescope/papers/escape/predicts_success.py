@@ -133,7 +133,7 @@ experiment = Experiment(
     title="Example 1: the initial weights and the success of a run",
     source="Section 5, conjecture 1",
     measure=measure,
-    full=dict(width=(4, 6, 8, 12, 16, 24), seed=range(8)),
+    full=dict(width=(4, 6, 8, 12, 16, 24), seed=range(40)),
     quick=dict(width=(8, 16), seed=range(2)),
     draw=draw,
     tables=table,

@@ -155,7 +155,7 @@ experiment = Experiment(
     save_at=every_epoch(4, FORM.epochs),
     observe=(SPECTRA, Parameters()),
     analyse=analyse,
-    full=dict(seed=range(12)),
+    full=dict(seed=range(24)),
     quick=dict(seed=range(5)),
     draw=draw,
     claims=(
