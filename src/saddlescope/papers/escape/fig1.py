@@ -14,8 +14,9 @@ stopped resumes. The quick form trains on the small digits, not on MNIST, which 
 """
 
 from saddlescope.experiment import Experiment
+from saddlescope.papers.escape._readings import LOSS, reading
 from saddlescope.papers.escape._spectra_claims import spectra_claims
-from saddlescope.papers.escape._spectra_figure import spectra_figure
+from saddlescope.papers.escape._spectra_figure import DRAWN, spectra_figure
 from saddlescope.papers.escape._training import SPECTRA, Form, at_forms, require_data
 
 FORMS = {
@@ -32,10 +33,13 @@ experiment = Experiment(
     setting=setting,
     save_at=save_at,
     observe=(SPECTRA,),
+    analyse=reading,
+    keep=LOSS,
     full=dict(form=("scaled", "paper-noise"), seed=range(11)),
     quick=dict(form=("digits",), seed=range(4)),
     where="form != 'paper-noise' or seed < 8",
     check_available=require_data(FORMS),
     draw=spectra_figure(FORMS),
+    drawn=DRAWN,
     claims=spectra_claims("Fig. 1 and 3", FORMS, "mnist"),
 )

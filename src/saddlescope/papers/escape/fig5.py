@@ -11,8 +11,9 @@ nets as in the quick form of `fig1`, from other seeds.
 """
 
 from saddlescope.experiment import Experiment
+from saddlescope.papers.escape._readings import LOSS, reading
 from saddlescope.papers.escape._spectra_claims import spectra_claims
-from saddlescope.papers.escape._spectra_figure import spectra_figure
+from saddlescope.papers.escape._spectra_figure import DRAWN, spectra_figure
 from saddlescope.papers.escape._training import SPECTRA, Form, at_forms, require_data
 
 SCALED = Form("cifar10", depth=6, width=100, scale=0.003, c=30, power=4, epochs=1000)
@@ -30,10 +31,13 @@ experiment = Experiment(
     setting=setting,
     save_at=save_at,
     observe=(SPECTRA,),
+    analyse=reading,
+    keep=LOSS,
     full=dict(form=("scaled", "short"), seed=range(8)),
     quick=dict(form=("digits",), seed=range(4, 8)),
     where="(form != 'scaled' or seed < 2) and (form != 'short' or seed >= 2)",
     check_available=require_data(FORMS),
     draw=spectra_figure(FORMS, log=True),
+    drawn=DRAWN,
     claims=spectra_claims("Fig. 5", FORMS, "cifar10"),
 )

@@ -18,7 +18,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from saddlescope.checks import groups_by, holds_in_share, share_text
-from saddlescope.claims import Claim
+from saddlescope.checks.settings import decided_by
+from saddlescope.claims import FAILS, HOLDS, UNCLEAR, Claim
 from saddlescope.errors import number_of
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK
@@ -124,7 +125,7 @@ def optimal(data):
 
 
 def grows(axis, data, rising):
-    """The mean share of the best speed at one end of an axis is above that at the other."""
+    """The mean share of the best speed at one end of an axis is above that at the other, beyond chance, by depth."""
 
     def check(results):
         part = left(results, data)
@@ -132,14 +133,15 @@ def grows(axis, data, rising):
         values = np.unique(m[axis].values)
         if len(values) < 2:
             return None
-        depths = part.values("depth")
-        good = 0
-        for depth in depths:
+        words, said = {}, []
+        for depth in part.values("depth"):
             ends = [m.speed_share.values[(m[axis].values == v) & (m.depth.values == depth)] for v in values[[0, -1]]]
-            first, last = (np.mean(e) if e.size else np.nan for e in ends)
-            good += bool(last > first) if rising else bool(first > last)
-        text = f"{good} of {number_of(len(depths), 'depth')}; share of the best speed: {shares_by(part, axis)}"
-        return holds_in_share(good, len(depths), text)
+            (first, a), (last, b) = (mean_of(e) for e in (ends if rising else ends[::-1]))
+            gain, half = last - first, float(np.hypot(a, b))
+            words[f"depth {depth}"] = HOLDS if gain > half else FAILS if gain < -half else UNCLEAR
+            said.append(f"depth {depth}: {gain:+.3f} ± {half:.3f}")
+        text = f"gain in the share of the best speed, {', '.join(said)}; {shares_by(part, axis)}"
+        return decided_by(words, text)
 
     return check
 
