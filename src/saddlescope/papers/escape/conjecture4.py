@@ -30,7 +30,7 @@ from saddlescope.checks import holds_in_share
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.errors import number_of
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, GREEN, ORANGE
+from saddlescope.figures import BLUE, GREEN, ORANGE, WIDTH
 from saddlescope.initials import given_weights
 from saddlescope.nets import LowRankMLP
 from saddlescope.observables import Parameters
@@ -166,7 +166,7 @@ def is_best(rank):
 
 def draw(results):
     m = results.measured
-    figure, ax = plt.subplots(figsize=(5.4, 3.6))
+    figure, ax = plt.subplots(figsize=(WIDTH, 3))
     seeds = np.arange(m.sizes["run"])
     for k, colour in zip(RANKS, (BLUE, ORANGE), strict=True):
         for name, mark, label in (
@@ -181,7 +181,7 @@ def draw(results):
     ax.plot(seeds, m.end, "x", color=GREEN, label="end of the run")
     ax.axhline(float(m.start[0]), color="0.5", lw=0.8, ls="--", label="origin")
     ax.set(xlabel="run", ylabel="loss", xticks=seeds)
-    ax.legend(fontsize=6, loc="center left", bbox_to_anchor=(1, 0.5))
+    figure.legend(loc="outside right center")
     return figure
 
 
@@ -196,6 +196,8 @@ experiment = Experiment(
     full=dict(form=("long",), seed=range(14)),
     quick=dict(form=("short",), seed=range(4)),
     draw=draw,
+    drawn="Losses of every run: of its first two plateaus (bars), where nets that start from them end, cut to rank "
+    "one or two and uncut, and the best of three nets of that rank from random starts.",
     claims=(
         Claim(
             "The first plateau is locally optimal given its sparsity: descent in rank one does not leave it.",

@@ -141,16 +141,23 @@ def ordered(results):
     return holds_in_share(good, len(found), text)
 
 
+def words(form):
+    """`digits, 4 layers, batches`."""
+    f = FORMS[form]
+    more = ", constant rate" if f.constant else ", batches of 32" if f.batch else ""
+    return f"{'Example 1' if f.data == 'circle' else 'digits'}, {f.depth} layers{more}"
+
+
 def draw(results):
-    figure, ax = plt.subplots(figsize=(5.2, 4))
+    figure, ax = plt.subplots(figsize=(6.5, 3.4))
     for k, form in enumerate(results.values("form")):
         m = results.select(form=form).measured
-        ax.loglog(m.predicted_step, m.escape_step, "os"[k // 6], mfc="none", ms=4, label=form)  # six colours
+        ax.loglog(m.predicted_step, m.escape_step, "os"[k // 6], mfc="none", ms=4, label=words(form))  # six colours
     said = results.measured.predicted_step.values
     reach = said[said > 0]
     ax.plot([reach.min(), reach.max()], [reach.min(), reach.max()], color=BLACK, lw=0.8)
-    ax.set(xlabel="predicted from the draw, steps", ylabel="step of the run", title="when ‖Y‖ reaches its level")
-    ax.legend(fontsize=7)
+    ax.set(xlabel="predicted step of the escape", ylabel="step of the escape")
+    figure.legend(loc="outside right center")
     return figure
 
 
@@ -164,6 +171,8 @@ experiment = Experiment(
     full=dict(form=tuple(FORMS), start=(1.0, 0.3, 0.1, 0.03), seed=range(5)),
     quick=dict(form=("circle-3", "circle-3-constant", "digits-3", "digits-3-batches"), start=(1.0, 0.1), seed=range(4)),
     draw=draw,
+    drawn="One mark per run: the step at which its outputs reach their level against the step predicted from its "
+    "initial weights. Line: both are equal.",
     claims=(
         Claim("The escape time of full-batch descent is predicted from the draw.", "ours", predicted(FULL_BATCH)),
         Claim("The same holds with batches of 32.", "ours", predicted(BATCHES)),

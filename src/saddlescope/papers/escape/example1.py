@@ -38,8 +38,17 @@ def measure(width, seed):
         "speed": (("restart",), ends.speeds),
         "norm_gap": (("sample",), gaps),
         "trace": (("shown", "instant"), ends.traces[:SHOWN]),
+        **printed(),
         **(searched(width, seed) if width in SEARCHED else dict.fromkeys(NAMES, 0.0)),
     }
+
+
+def printed():
+    """Speeds of Eq. 2 with the last layer as printed, [1], and with [−1]; G over (−1)^j for targets (−1)^j."""
+    X, G = circle(8)
+    both = [-localized_loss([np.array(w) for w in (*PRINTED, [[sign]])], X, G) for sign in (1.0, -1.0)]
+    factor = np.sum(gradient_at_zero(G) * G) / np.sum(G**2)
+    return {"printed_speed": float(both[0]), "mirrored_speed": float(both[1]), "gradient_factor": float(factor)}
 
 
 def norm_gaps(ends):
@@ -80,16 +89,14 @@ def counts_by_width(results):
 
 def printed_direction(results):
     """Eq. 2 with the last layer as printed, [1], and with [−1]."""
-    X, G = circle(8)
-    both = {sign: -localized_loss([np.array(w) for w in (*PRINTED, [[sign]])], X, G) for sign in (1.0, -1.0)}
-    text = f"speed {both[1.0]:.9g} with W_3 = [1], {both[-1.0]:.9g} with W_3 = [−1]"
-    return CheckResult(abs(both[1.0] - RANK_TWO) < EXACT, text, exact=True)
+    one, other = (results.measured[name].values for name in ("printed_speed", "mirrored_speed"))
+    text = f"speed {one[0]:.9g} with W_3 = [1], {other[0]:.9g} with W_3 = [−1]"
+    return CheckResult(bool(np.all(np.abs(one - RANK_TWO) < EXACT)), text, exact=True)
 
 
 def mirrored_direction(results):
-    X, G = circle(8)
-    speed = -localized_loss([np.array(w) for w in (*PRINTED, [[-1.0]])], X, G)
-    return CheckResult(abs(speed - RANK_TWO) < EXACT, f"speed {speed:.12f}", exact=True)
+    speed = results.measured.mirrored_speed.values
+    return CheckResult(bool(np.all(np.abs(speed - RANK_TWO) < EXACT)), f"speed {speed[0]:.12f}", exact=True)
 
 
 def two_directions(results):
@@ -184,10 +191,8 @@ def balanced(results):
 
 def footnote(results):
     """G of the squared loss for targets (−1)^j."""
-    _, G = circle(8)
-    made = gradient_at_zero(G)
-    ratio = float(np.sum(made * G) / np.sum(G**2))
-    return CheckResult(ratio > 0, f"targets (−1)^j give G = {ratio:g} · (−1)^j", exact=True)
+    ratio = results.measured.gradient_factor.values
+    return CheckResult(bool(np.all(ratio > 0)), f"targets (−1)^j give G = {ratio[0]:g} · (−1)^j", exact=True)
 
 
 def table(results):
