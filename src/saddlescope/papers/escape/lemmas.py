@@ -14,7 +14,7 @@ import numpy as np
 from saddlescope.checks import always, holds_in_share, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE, RED
+from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE, RED, WIDTH
 from saddlescope.papers.escape._flows import drawn_weights, outputs_of, random_data
 from saddlescope.theory.escape.bounds import nonnegative_pair
 from saddlescope.theory.escape.gradient import flatten, gradient_of
@@ -105,15 +105,13 @@ def negative_factors(results):
 
 
 def draw(results):
-    figure, ax = plt.subplots(figsize=(4.6, 3.2))
-    depths, seeds = results.values("depth"), len(results.values("seed"))
+    figure, ax = plt.subplots(figsize=(WIDTH, 2.8))
+    depths = results.values("depth")
     for depth, color in zip(depths, (BLUE, ORANGE, GREEN, RED, PURPLE), strict=False):
         for k, run in enumerate(results.select(depth=depth).runs()):
             ax.loglog(SIZES, run.change, "o-", color=color, ms=2, lw=0.5, label=None if k else f"L = {depth}")
-    ax.set(
-        xlabel="‖θ‖", ylabel="|loss − loss at the origin|", title=f"slope L: differentiable at 0 ({seeds} draws each)"
-    )
-    ax.legend(fontsize=8)
+    ax.set(xlabel="‖θ‖", ylabel="|loss − loss at the origin|")
+    ax.legend()
     return figure
 
 
@@ -124,6 +122,8 @@ experiment = Experiment(
     full=dict(depth=(2, 3, 4, 5, 6), seed=range(50)),
     quick=dict(depth=(2, 3, 5), seed=range(4)),
     draw=draw,
+    drawn="How far the loss is from its value at the origin, for random weights scaled to several norms: one line "
+    "per draw. A slope of L says that it is differentiable there.",
     claims=(
         Claim(
             "The origin is a critical point.",

@@ -14,7 +14,7 @@ import numpy as np
 from saddlescope.checks import always, groups_by, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, ORANGE, RED
+from saddlescope.figures import BLUE, ORANGE, RED, letters
 from saddlescope.initials import Scaled
 from saddlescope.nets import DeepUnits, Neuron, ReLU
 from saddlescope.observables import Parameters
@@ -183,31 +183,34 @@ def _growth(part):
     return f"{first}; escape at ‖θ‖/‖θ₀‖ = {said[1]}"
 
 
+WORDS = {"squared": "squared error", "cross-entropy": "cross-entropy"}
+
+
 def draw(results):
     names = results.values("cost")
     figure, axes = plt.subplots(1, len(names) + 1, figsize=(6.5, 2.9), squeeze=False)
-    for ax, name, letter in zip(axes[0, :-1], names, "ab", strict=False):
+    for ax, name in zip(axes[0, :-1], names, strict=True):
         first = results.select(cost=name, seed=results.values("seed")[0], depth=results.values("depth")[0])
         for run in first.where(first.measured.escapes.values.astype(bool)).runs():
             ax.semilogy(run.true_time, np.maximum(run.true_outputs, 1e-12), color=BLUE, lw=0.8)
             ax.semilogy(run.near_time, np.maximum(run.near_outputs, 1e-12), "--", color=ORANGE, lw=0.8)
-        ax.set(xlabel="time / escape time", title=f"({letter}) {name}", xlim=(0, 2), ylim=(1e-10, 1e4))
-    axes[0, 0].set_ylabel("‖Y‖, one draw, all α")
+        ax.set(xlabel="time / escape time", title=WORDS[name], xlim=(0, 2), ylim=(1e-10, 1e4))
+    axes[0, 0].set_ylabel("‖Y‖")
     _legend(axes[0, 0], ("-", BLUE, "true loss"), ("--", ORANGE, "localized"))
     part, last = escaped(results), axes[0, -1]
     last.loglog(part.alpha, np.maximum(np.abs(part.ratio - 1), 1e-8), "o", color=BLUE, mfc="none", ms=4)
     last.loglog(part.alpha, np.maximum(np.abs(part.predicted - 1), 1e-8), "x", color=RED, ms=4)
-    seeds = len(results.values("seed"))
-    last.set(xlabel="initial norm α", ylabel="gap to localized run", title=f"(c) escape, {seeds} seeds")
+    last.set(xlabel="initial norm α", ylabel="gap to the localized run", title="time of the escape")
     last.set_ylim(top=20)  # room for the legend
     _legend(last, ("o", BLUE, "true loss"), ("x", RED, "theory, from the draw"))
+    letters(axes[0])
     return figure
 
 
 def _legend(ax, *lines):
     for style, color, label in lines:
         ax.plot([], [], style, color=color, mfc="none", label=label)
-    ax.legend(fontsize=7, loc="upper left")
+    ax.legend(loc="upper left")
 
 
 experiment = Experiment(
@@ -220,6 +223,9 @@ experiment = Experiment(
     full=dict(cost=COSTS, depth=(3, 4), alpha=ALPHAS, seed=range(6)),
     quick=dict(cost=COSTS, depth=(3,), alpha=(1e-1, 1e-3), seed=range(2)),
     draw=draw,
+    drawn="(A, B) Size of the outputs of one draw, from every initial norm α, trained on the true loss and on the "
+    "localized one. (C) How far the escape time of the true loss, and the time predicted from the draw, are "
+    "from that of the localized run.",
     claims=(
         Claim("C(Y) − C(0) − Tr[GᵀY] is O(‖Y‖²).", "E13 · Eq. 1", within("order", 2, 0.05, "power")),
         Claim(

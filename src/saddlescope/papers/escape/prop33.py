@@ -16,7 +16,7 @@ import numpy as np
 from saddlescope.checks import always, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, RED
+from saddlescope.figures import BLUE, RED, letters
 from saddlescope.papers.escape._ends import fastest_end
 from saddlescope.theory.escape.bounds import near_rank_one_bound, rank_one_speed
 from saddlescope.theory.escape.layer_ratios import layer_ratios
@@ -142,15 +142,15 @@ def draw(results):
                                 ("relu", "^", "ReLU")):  # fmt: skip
         left.loglog(part.eps, np.maximum(part[name], 1e-20), marker, color=BLUE, mfc="none", ms=4, label=label)
     left.loglog(part.eps, part.bound, "x", color=RED, label="bound")
-    left.set(ylabel="largest ratio over layers", title="(a) best direction")
+    left.set(ylabel="largest ratio over layers", title="best direction")
     right.loglog(part.eps, part.moved, "o", color=BLUE, mfc="none", ms=4, label="moved nets")
     right.loglog(part.eps, part.moved_bound, "x", color=RED, label="bound")
-    right.set(title="(b) nets just fast enough")
+    right.set(title="nets just fast enough")
     for ax in (left, right):
         ax.axhline(1, color="0.5", lw=0.8)
         ax.set_xlabel("ε, the size of what is not rank one")
-        ax.legend(fontsize=8)
-    figure.suptitle(f"All depths, {len(results.values('seed'))} seeds", fontsize=9)
+        ax.legend()
+    letters((left, right))
     return figure
 
 
@@ -161,6 +161,9 @@ experiment = Experiment(
     full=dict(depth=(2, 3, 4, 5), eps=(1e-3, 3e-3, 1e-2, 3e-2, 1e-1), seed=range(5)),
     quick=dict(depth=(3, 4), eps=(1e-3, 1e-2), seed=range(4)),
     draw=draw,
+    drawn="Largest ratio of a layer and its bound, one mark per draw and depth. (A) The fastest direction found: its "
+    "weights, its activations and the effect of its ReLUs; zeros are drawn at 1e-20. (B) Nets that were moved "
+    "away from it until they are just fast enough. Line: a bound above 1 says nothing.",
     claims=(
         Claim(
             "The ratios of W_ℓ are within the bound.",

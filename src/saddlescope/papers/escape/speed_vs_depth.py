@@ -25,6 +25,8 @@ from saddlescope.theory.escape.problem import problem_of
 
 WIDTH, RESTARTS, MOST = 16, 64, 6
 DATA = (*CIRCLES, "gauss", "classes")
+NAMES = {f"circle{n}": f"circle of {n} points" for n in (6, 8, 10, 12)}
+NAMES |= {"gauss": "Gaussian", "classes": "Gaussian, 3 outputs"}
 SIZES = {"gauss": (2, 8, 1), "classes": (4, 15, 3)}
 SHORT = 1e-6  # relative: polished speeds are exact to rounding, but a search may miss the optimum
 MIDDLE = 4  # the least depth with a layer after the first that pruning leaves as it is
@@ -146,14 +148,13 @@ def table(results):
 
 
 def draw(results):
-    figure, ax = plt.subplots(figsize=(5, 3.4))
+    figure, ax = plt.subplots(figsize=(6.5, 2.8))
     for name, colour in zip(results.values("data"), (BLUE, ORANGE, GREEN, RED, PURPLE, SKY), strict=False):
         for k, run in enumerate(results.select(data=name).runs()):
             depths = np.arange(1, len(run.speed) + 1)
-            ax.plot(depths, run.speed.values, "o-", color=colour, ms=3, lw=0.8, label=None if k else name)
-    seeds = len(results.values("seed"))
-    ax.set(xlabel="depth L", ylabel="best speed found, $s(L)$", xticks=depths, title=f"{seeds} draws each")
-    ax.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+            ax.plot(depths, run.speed.values, "o-", color=colour, ms=3, lw=0.8, label=None if k else NAMES[name])
+    ax.set(xlabel="depth L", ylabel="best speed found, $s(L)$", xticks=depths)
+    figure.legend(loc="outside right center")
     return figure
 
 
@@ -164,6 +165,7 @@ experiment = Experiment(
     full=dict(data=DATA, most=(MOST,), seed=range(4)),
     quick=dict(data=("circle8", "gauss"), most=(4,), seed=range(2)),
     draw=draw,
+    drawn="The best speed that a search finds at each depth: one line per draw.",
     tables=table,
     claims=(
         Claim("From depth 2 on the best speed found does not fall with depth.", "E48 · Prop. 3.2", never_falls),

@@ -14,7 +14,7 @@ import numpy as np
 from saddlescope.checks import always, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, RED
+from saddlescope.figures import BLUE, RED, letters
 from saddlescope.papers.escape._flows import (
     data_with_direction,
     drawn_weights,
@@ -104,26 +104,25 @@ def norms_bound_outputs(results):
 
 def draw(results):
     depths = results.values("depth")
-    rows, seeds = -(-len(depths) // 2), len(results.values("seed"))
+    rows = -(-len(depths) // 2)
     size = (6.5, 0.6 + 2.2 * rows)
     figure, axes = plt.subplots(rows, min(2, len(depths)), figsize=size, sharex=True, sharey=True, squeeze=False)
-    for ax, depth, letter in zip(axes.flat, depths, "abcdef", strict=False):
+    for ax, depth in zip(axes.flat, depths, strict=False):
         part = results.select(depth=depth).measured
         grown, place = np.unique(part.grown.values, return_inverse=True)
         x = part["size"].values * 1.2 ** (place - (len(grown) - 1) / 2)
-        ax.semilogx(x, part.exact, "o", color=BLUE, ms=3, label="with ‖Y_ρ‖: exact")
+        ax.semilogx(x, part.exact, "o", color=BLUE, ms=3, label="with $‖Y_ρ‖$: exact")
         ax.semilogx(x, part.bound, "v", color=BLUE, mfc="none", ms=4, label="with ‖X‖: lower bound")
         ax.semilogx(x, part.printed, "x", color=RED, ms=4, label="printed")
         ax.axhline(1, color="0.5", lw=0.8)
-        ax.set(xlabel="size of the data", ylabel="bound over $t_1$", title=f"({letter}) depth {depth}")
+        ax.set(xlabel="size of the data", ylabel="bound over $t_1$", title=f"depth {depth}")
         ax.set_yscale("symlog", linthresh=1)
         ax.label_outer()
     for ax in axes.flat[len(depths) :]:
         ax.set_visible(False)
     handles = axes[0, 0].get_legend_handles_labels()
-    figure.legend(*handles, fontsize=8, ncols=3, loc="outside lower center")
-    factors = ", ".join(f"{g:g}" for g in results.values("grown"))
-    figure.suptitle(f"Side by side: norms grown {factors}-fold; seeds per point: {seeds}", fontsize=9)
+    figure.legend(*handles, ncols=3, loc="outside lower center")
+    letters(axes.flat[: len(depths)])
     return figure
 
 
@@ -135,6 +134,8 @@ experiment = Experiment(
     full=dict(depth=(2, 3, 4, 5), size=(0.3, 1.0, 10.0), grown=(1.002, 1.5, 20.0), seed=range(5)),
     quick=dict(depth=(2, 3, 4, 5), size=(1.0, 10.0), grown=(1.002, 20.0), seed=range(1)),
     draw=draw,
+    drawn="Bounds on the time until the outputs reach a size, over that time, by the size of the data: one mark per "
+    "draw and growth of the norm, growths side by side. Above the line a bound is none.",
     claims=(
         Claim("‖Y‖_F ≤ Π‖W_ℓ‖_op ‖X‖_F ≤ (‖θ‖/√L)^L ‖X‖_F.", "E31 · Section 2.2", norms_bound_outputs),
         Claim(

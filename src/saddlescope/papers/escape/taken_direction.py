@@ -22,7 +22,7 @@ from saddlescope.checks.settings import decided_by
 from saddlescope.claims import FAILS, HOLDS, UNCLEAR, Claim
 from saddlescope.errors import number_of
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLACK
+from saddlescope.figures import BLACK, letters
 from saddlescope.observables import Parameters
 from saddlescope.papers.escape._escape_runs import data_of, outputs_along, run_setting, saved_steps, weights_along
 from saddlescope.statistics import mean_of
@@ -174,9 +174,12 @@ def same_function(results):
     return holds_in_share(good, len(found), f"{text}; it is {found.min():.3f} to {found.max():.3f}")
 
 
+NAMES = {"circle": "Example 1", "digits": "digits"}
+
+
 def draw(results):
     names = results.values("data")
-    figure, axes = plt.subplots(2, len(names), figsize=(3.6 * len(names), 5.6), squeeze=False)
+    figure, axes = plt.subplots(2, len(names), figsize=(6.5, 4.4), squeeze=False, sharey="row")
     for (top, bottom), name in zip(axes.T, names, strict=True):
         part = left(results, name)
         for depth in part.values("depth"):
@@ -187,10 +190,13 @@ def draw(results):
                 ratios = np.median(m[when].values[small, :depth], axis=0)
                 bottom.plot(range(1, depth + 1), ratios, line, ms=4, color=f"C{depth - 3}")
         top.axhline(OPTIMAL, color=BLACK, lw=0.6)
-        top.set(xlabel="initial norm (start)", ylabel="speed at escape / best", title=name)
-        bottom.set(xlabel="layer", ylabel="$\\sum_{i\\geq 2} s_i^2/\\sum s_i^2$", ylim=(-0.03, 1), xticks=range(1, 6))
-        bottom.set_title("dotted: step 0; solid: escape")
-    axes[0, 0].legend(fontsize=7)
+        top.set(xlabel="initial norm over the least that has left", title=NAMES[name])
+        bottom.set(xlabel="layer", ylim=(-0.03, 1), xticks=range(1, 6))
+    axes[0, 0].set_ylabel("speed at the escape over the best")
+    axes[1, 0].set_ylabel("$\\sum_{i\\geq 2} s_i^2/\\sum s_i^2$")
+    most = max(axes[0], key=lambda ax: len(ax.lines))
+    figure.legend(*most.get_legend_handles_labels(), ncols=3, loc="outside lower center")
+    letters(axes.ravel())
     return figure
 
 
@@ -204,6 +210,9 @@ experiment = Experiment(
     full=dict(data=("circle", "digits"), depth=(3, 4, 5), width=(8, 32), start=(1.0, 1e-2, 1e-4), seed=range(4)),
     quick=dict(data=("circle", "digits"), depth=(3,), width=(16,), start=(1.0, 1e-2, 1e-4), seed=range(5)),
     draw=draw,
+    drawn="(Above) The speed of each run at its escape over the best speed; line: 95 %. (Below) Distance of each "
+    "layer from rank one, the median over runs from the smallest start: before training (dotted) and at the "
+    "escape (solid).",
     claims=(
         Claim(
             "On Example 1 descent leaves along the optimal direction.",
