@@ -109,7 +109,7 @@ def draw(results):
         depth, above, below = int(run.depth), np.zeros(MOST), np.zeros(MOST)
         for term, color in zip(TERMS, (RED, GREEN, BLUE, ORANGE), strict=True):
             values = np.roll(run[term].values, depth - 1) if term == "output" else run[term].values
-            # A layer larger than 1 has a negative ln 1/‖W‖: it is drawn below zero, so that bars do not overlap.
+            # A layer larger than 1 has a negative ln 1/‖W‖: it is drawn below zero, so that no bars overlap.
             ax.bar(
                 np.arange(1, MOST + 1),
                 values,
