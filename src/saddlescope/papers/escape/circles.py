@@ -79,7 +79,7 @@ def draw(results):
     figure, ax = plt.subplots(figsize=(WIDTH, 2.8))
     ax.plot(m.points, m.three, "o", color=BLUE, label="depth 3, exact")
     ax.plot(m.points, m.form_three, color=BLUE, lw=0.8, ls="--", label="depth 3, closed form")
-    ax.plot(m.points, m.two, "s", color=ORANGE, label="depth 2, exact")
+    ax.plot(m.points, m.two, "s", color=ORANGE, ms=8, mfc="none", mew=1.5, label="depth 2, exact")
     ax.set(
         xlabel="points on the circle",
         ylabel="best escape speed $s^*$",
@@ -95,7 +95,7 @@ experiment = Experiment(
     source="Example 1",
     measure=measure,
     full=dict(points=(4, *LARGER)),
-    quick=dict(points=(4, 6, 8, 10)),
+    quick=dict(points=(4, 6, 8, 10, 12)),
     draw=draw,
     drawn="Exact best escape speeds of points on a circle with alternating G, with two and three layers. Dashed: the "
     "closed form for three layers, joined by lines.",

@@ -125,8 +125,8 @@ experiment = Experiment(
             "E47 · Proposition 3.2",
             no_worse,
         ),
-        Claim("W and Z have rank one from layer L on.", "E49 · Proposition 3.2", rank_one),
-        Claim("Z = Zσ in the added hidden layers.", "ours", relu_idle("hidden_change")),
+        Claim("W and Z have rank one from layer L on.", "E49 · Proposition 3.2", rank_one, built=True),
+        Claim("Z = Zσ in the added hidden layers.", "ours", relu_idle("hidden_change"), built=True),
         Claim(
             "Z = Zσ in all layers after L, the output too.",
             "E50 · Proposition 3.2",
