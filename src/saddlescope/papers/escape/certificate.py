@@ -222,7 +222,7 @@ experiment = Experiment(
         Claim("The optimum has finitely many high-rank layers: s*(L) = 1/2 for every L ≥ 3.", "E80 · conjecture 2",
               same_at_all_depths),
         Claim("Where s* is constant from L₀ on, an optimum has rank-one layers from there.", "E81 · conjecture 2",
-              rank_one_from_third),
+              rank_one_from_third, built=True),  # a deeper net is that of depth three with layers [1] in between
         Claim("Conversely, rank-one layers after the L₀-th give s*(L) = s*(L₀).", "E82 · conjecture 2", converse,
               note="They give s*(L) = s*(L₀ + 2): one layer makes the one-dimensional signal, one more reads it."),
         Claim("Rank-one layers after the L₀-th give s*(L) = s*(L₀ + 2).", "ours", mended),

@@ -77,7 +77,8 @@ def draw(results):
     ax.plot(run.phi.values, run.speed.values, ".", color=BLUE, ms=2, label="sum over the points, 1,000 angles")
     ax.plot(phi, equation6(phi), color=BLACK, lw=0.8, label="Eq. 6")
     ax.axhline(TOP, color="0.5", ls="--", lw=0.8, label="√2 − 1")
-    ax.set(xlabel="angle φ of the neuron", ylabel="speed $-L_0$", xticks=np.pi / 2 * np.arange(5), ylim=(0, 0.5), xlim=(0, 2 * np.pi))
+    ax.set(xlabel="angle φ of the neuron", ylabel="speed $-L_0$", ylim=(0, 0.5), xlim=(0, 2 * np.pi))
+    ax.set_xticks(np.pi / 2 * np.arange(5))
     ax.set_xticklabels(["0", "π/2", "π", "3π/2", "2π"])
     ax.legend(loc="upper center", ncols=3)
     return figure

@@ -22,7 +22,8 @@ from saddlescope.training import every
 RANK, INPUTS, OUTPUTS, STEPS = 3, 6, 5, 6000
 STRENGTHS = (3.0, 2.0, 1.0)
 COUNTED = 0.1  # of s₁: singular values above it count
-WITHIN = 0.02  # of the loss at the start: a plateau has a finite length
+LEARNED = 0.02  # of the loss at the start: below it the teacher is learned
+WITHIN = 1e-3  # of the loss at the start: a plateau has a finite length
 
 
 def setting(seed):
@@ -39,7 +40,7 @@ def setting(seed):
 
 def analyse(run, made):
     """Plateaus before the teacher is learned: their levels, the rank of every layer there; and the best levels."""
-    found = [p for p in run.stages.plateaus if p.level > WITHIN * run["loss"].values[0]]
+    found = [p for p in run.stages.plateaus if p.level > LEARNED * run["loss"].values[0]]
     at = [int(np.argmin(np.abs(run.times - p.at))) for p in found]
     return {
         "level": (("plateau",), np.array([p.level for p in found])),
