@@ -3,8 +3,8 @@
 Scaled: width 100 in place of 1000, deviation 0.01 in place of 0.001, 30/‖θ‖⁴ in place of 10/‖θ‖⁴, 120 epochs in
 place of 1000. The narrower net costs 0.3 ms per step in place of 18, so that a seed takes 70 seconds of one core. The
 singular values of the initial noise, about 2 √width · deviation, are 0.2 in place of 0.06. The time until the second
-escape falls steeply with them: half of the runs come to no plateau, and at twice the deviation none does. From a smaller
-deviation the same rate overshoots at the escape, and a rate that does not takes ten times as long.
+escape falls steeply with them: half of the runs come to no plateau, and at twice the deviation none does. From a
+smaller deviation the same rate overshoots at the escape, and a rate that does not takes ten times as long.
 
 `--axis form=paper` is the paper's own scale, about ten hours of one core per seed; a run that is
 stopped resumes. The quick form trains on the small digits, not on MNIST, which may not be here.

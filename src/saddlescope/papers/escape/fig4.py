@@ -6,8 +6,8 @@ its own, c/‖θ‖², over three initial scales. Both clocks of a scale start w
 Depths are compared at the deviation 0.005: the singular values of the initial noise, about 2 √width · deviation, are
 then 0.1 on MNIST and 0.07 on the digits, and 0.06 in the paper. The length of a plateau over the wait at the origin
 does not depend on c, so that depth 6 has the largest that does not overshoot at the escape. In a first form it was 9
-times that of depth 4, the deviation was 0.01, and on MNIST depth 6 never left the origin. There depth 4 leaves it within
-two epochs, too few to compare waits; on the digits it takes five.
+times that of depth 4, the deviation was 0.01, and on MNIST depth 6 never left the origin. There depth 4 leaves it
+within two epochs, too few to compare waits; on the digits it takes five.
 
 `--axis form=paper` is the paper's own width and scale.
 """
