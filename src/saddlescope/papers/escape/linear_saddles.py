@@ -87,8 +87,7 @@ def say_levels(results):
 def draw(results):
     figure, ax = plt.subplots(figsize=(WIDTH, 2.8))
     for k, run in enumerate(results.runs()):
-        look = dict(color=SKY, lw=0.6, zorder=2) if k else dict(color=BLUE, lw=1.4, zorder=3)
-        ax.plot(run["loss"].values, **look)
+        ax.plot(run["loss"].values, color=SKY if k else BLUE, lw=0.6 if k else 1.4, zorder=2 if k else 3)
         if k == 0:
             for level in run["best_level"].values:
                 ax.axhline(level, color=ORANGE, ls="--", lw=0.8)
