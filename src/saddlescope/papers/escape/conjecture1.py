@@ -58,7 +58,7 @@ def said(results):
 def never_above(results):
     """No run is faster than the certified speed."""
     over = results.measured.speed.values.max(axis=1) / results.measured.best.values - 1
-    good = over <= 1e-6
+    good = over <= 1e-9
     return holds_in_share(
         good.sum(), good.size, f"{share_text(int(good.sum()), good.size)}; largest excess {over.max():.1e}", 1.0
     )

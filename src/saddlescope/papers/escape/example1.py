@@ -25,7 +25,7 @@ WIDTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 RESTARTS, SHOWN = 250, 12
 SEARCHED = (3, 16)  # widths at which our own search is run beside the paper's
 NAMES = ("best", "first_rank", "rank_one_gap", "residual", "plain_residual")
-EXACT, NONE = 1e-8, -1.0
+EXACT, NONE = 1e-10, -1.0
 EQUAL = 1e-6  # of | ‖W_ℓ‖² − 1 |
 SAMPLE = 4  # ends of each batch that are followed until they have converged
 PRINTED = ([[0.5, 0], [0, 0.5], [-0.5, 0], [0, -0.5]], [[0.5, -0.5, 0.5, -0.5]])  # W_1 and W_2 of Eq. 2
@@ -100,10 +100,10 @@ def mirrored_direction(results):
 
 
 def two_directions(results):
-    """Both speeds to 1e-8, the faster of rank two in W_1 and stationary in Clarke's sense."""
+    """Both speeds to 1e-10, the faster of rank two in W_1 and stationary in Clarke's sense."""
     m = results.measured
     gaps = np.maximum(np.abs(m.best.values - RANK_TWO), m.rank_one_gap.values)
-    good = (gaps <= EXACT) & (m.first_rank.values == 2) & (m.residual.values <= 1e-6)
+    good = (gaps <= EXACT) & (m.first_rank.values == 2) & (m.residual.values <= 1e-9)
     residuals = f"residual {m.residual.values.max():.0e}, with σ′(0) = 0 {m.plain_residual.values.min():.2g}"
     return always(
         good.sum(), good.size, f"{good.sum()} of {good.size} searches; largest gap {gaps.max():.1e}; {residuals}"

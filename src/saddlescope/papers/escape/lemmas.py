@@ -150,13 +150,13 @@ experiment = Experiment(
         Claim(
             "θᵀ∇L0 = L·L0, so that the speed of an escape direction is −L0.",
             "E17, E26 · A.2",
-            below("euler_gap", 1e-10, "relative gap"),
+            below("euler_gap", 1e-11, "relative gap"),
         ),
         Claim("Π‖W_ℓ‖_F ≤ 1 on ‖θ‖² = L.", "E92 · Lemma A.4", below("product_over", 1e-12, "product less one")),
         Claim(
             "A ≥ 0 has u₁, v₁ ≥ 0, also with tied s₁ and rows of zeros.",
             "E93 · Lemma A.7",
-            below("pair_gap", 1e-10, "gap"),
+            below("pair_gap", 1e-12, "gap"),
         ),
     ),
 )

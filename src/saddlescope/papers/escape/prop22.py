@@ -69,11 +69,11 @@ def as_printed(results):
 
 def keeps_direction(results):
     turned = results.measured.turned.values
-    good = int(np.sum(turned <= 1e-6))
+    good = int(np.sum(turned <= 1e-9))
     return always(
         good,
         len(turned),
-        f"{share_text(good, len(turned))}; direction turned by {turned.max():.1e} at most",
+        f"{share_text(good, len(turned))}; direction turned by {turned.max():.1e} at most, allowed 1e-9",
     )
 
 

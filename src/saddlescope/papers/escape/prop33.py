@@ -127,11 +127,11 @@ def all_fast_nets(results):
 
 def closed_form(results):
     gap = results.measured.closed_gap.values
-    good = int(np.sum(gap <= 1e-9))  # polished to rounding
+    good = int(np.sum(gap <= 1e-12))  # polished to rounding
     return always(
         good,
         len(gap),
-        f"{share_text(good, len(gap))}; largest relative gap {gap.max():.1e}, allowed 1e-9",
+        f"{share_text(good, len(gap))}; largest relative gap {gap.max():.1e}, allowed 1e-12",
     )
 
 

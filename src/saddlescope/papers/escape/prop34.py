@@ -95,7 +95,7 @@ def sum_holds(results):
 
 def budget_closes(results):
     gap, least = results.measured.budget_gap.values, results.measured.least_term.values
-    good = int(np.sum((gap <= 1e-9) & (least >= -1e-6)))
+    good = int(np.sum((gap <= 1e-9) & (least >= -1e-9)))
     text = f"the terms add up to within {gap.max():.0e}; the least of them is {least.min():.1e}"
     return always(good, len(gap), f"{share_text(good, len(gap))}; {text}")
 

@@ -105,7 +105,7 @@ def bounded(name, bound, last):
             says = limit < 1
             if says.any():
                 n, tested = n + 1, tested + int(says.sum())
-                good += bool(np.all(found[says] <= limit[says] + 1e-6))  # 1e-6: what the search leaves
+                good += bool(np.all(found[says] <= limit[says] + SETTLED))  # what the search leaves
                 worst = max(worst, float(np.max(found[says] / limit[says])))
         if not n:
             return None
@@ -165,7 +165,7 @@ def sign(results):
 
 def same_in_appendix(results):
     gap = results.measured.appendix_gap.values
-    good = int(np.sum(gap <= 1e-6))
+    good = int(np.sum(gap <= 1e-9))
     return always(
         good,
         len(gap),
