@@ -194,7 +194,7 @@ def draw(results):
         for run in first.where(first.measured.escapes.values.astype(bool)).runs():
             ax.semilogy(run.true_time, np.maximum(run.true_outputs, 1e-12), color=BLUE, lw=0.8)
             ax.semilogy(run.near_time, np.maximum(run.near_outputs, 1e-12), "--", color=ORANGE, lw=0.8)
-        ax.set(xlabel="time / escape time", title=WORDS[name], xlim=(0, 2), ylim=(1e-10, 1e4))
+        ax.set(xlabel="time / escape time", title=WORDS[name], xlim=(0, 1.5), ylim=(1e-10, 1e4))
     axes[0, 0].set_ylabel("‖Y‖")
     _legend(axes[0, 0], ("-", BLUE, "true loss"), ("--", ORANGE, "localized"))
     part, last = escaped(results), axes[0, -1]

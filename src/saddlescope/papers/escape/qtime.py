@@ -177,19 +177,19 @@ def draw(results):
                 bottom.loglog(ALPHAS, np.maximum(run[name].values, 1e-16), "o-", color=color, ms=2, lw=0.6)
         bottom.axhline(1e-6, color="0.5", ls="--", lw=0.8)
         top.set(xlabel="q", title=f"depth {depth}")
-        bottom.set(xlabel="α", xticks=(1e-4, 1e-2, 1), ylim=(1e-12, 1e-5))
+        bottom.set(xlabel="α", xticks=(1e-4, 1e-2, 1), ylim=(1e-12, 3e-4))
     axes[0, 0].set_ylabel("ln(‖θ‖/α)")
     axes[1, 0].set_ylabel("gap to the solver")
     _legend(axes[0, 0], ("-", BLUE, "theory, in q"), (".", RED, "solver, in t"))
-    _legend(axes[1, 0], ("o-", BLUE, "norm"), ("o-", RED, "direction"))
+    _legend(axes[1, 0], ("o-", BLUE, "norm"), ("o-", RED, "direction"), loc="upper right")
     letters(axes.ravel())
     return figure
 
 
-def _legend(ax, *lines):
+def _legend(ax, *lines, loc="lower right"):
     for style, color, label in lines:
         ax.plot([], [], style, color=color, ms=3, label=label)
-    ax.legend()
+    ax.legend(loc=loc)
 
 
 DEEP = {"depth": (3, 4, 5, 6)}

@@ -80,7 +80,7 @@ def one_neuron(results):
 
 
 def draw(results):
-    figure, ax = plt.subplots(figsize=(6.5, 3.2))
+    figure, ax = plt.subplots(figsize=(3.8, 3.4))
     for run in results.runs():
         ax.plot(run.shallow, run.rank_one, "o", color=BLUE, mfc="none", ms=4)
     reach = 1.1 * float(results.measured.shallow.max())
