@@ -30,11 +30,17 @@ from saddlescope.tasks import ImageClasses
 
 FORMS = {
     "digits": Form("small", depth=4, width=50, scale=1e-2, c=1.5, power=2, epochs=200),
+    "digits-long": Form("small", depth=4, width=50, scale=1e-2, c=1.5, power=2, epochs=200),  # six layers for longer
     "mnist": Form("mnist", depth=4, width=100, scale=1e-2, c=0.25, power=2, epochs=30),
     "paper": Form("mnist", depth=4, width=1000, scale=1e-3, c=0.25, power=2, epochs=1000),
 }
 CLOCKS = ("own", "fourth")
-SIX = {"digits": (13.5, 400), "mnist": (7.5, 150), "paper": (10, 1000)}  # c and epochs of depth 6
+SIX = {
+    "digits": (13.5, 400),
+    "digits-long": (13.5, 3000),
+    "mnist": (7.5, 150),
+    "paper": (10, 1000),
+}  # c and epochs of depth 6
 COMPARED = 0.005  # the deviation at which depths are compared
 
 
@@ -152,7 +158,7 @@ def _factors(results, clock, small, large):
     return {d: factor for d, factor in found.items() if factor is not None}
 
 
-DATA = {"digits": "digits", "mnist": "MNIST", "paper": "MNIST, the paper's scale"}
+DATA = {"digits": "digits", "digits-long": "digits", "mnist": "MNIST", "paper": "MNIST, the paper's scale"}
 CLOCK = {(4, "own"): "c/‖θ‖²", (4, "fourth"): "c/‖θ‖⁴", (6, "own"): "c/‖θ‖⁴"}
 
 
@@ -169,16 +175,21 @@ def draw(results):
             for run in results.select(depth=depth, clock=clock, scale=scale).runs():
                 ax.plot(run["loss"].values, color=BLUE, lw=0.7)
                 ax.plot(run["times"].values, ratios(run["spectra"].values[:, -2]), color=ORANGE, lw=0.7)
-            ax.set(title=f"depth {depth}, {CLOCK[depth, clock]}, deviation {scale:g}", ylim=(0, 2.4))
+            ax.set(ylim=(0, 2.4))
             ax.set_xscale("symlog", linthresh=10)
             ax.set_xlim(left=0)
-            ax.set_visible(bool(ax.lines))  # not every depth has every scale
-    shown = [ax for ax in axes.flat if ax.get_visible()]
+            if ax.lines:
+                ax.set_title(f"depth {depth}, {CLOCK[depth, clock]}, deviation {scale:g}")
+            else:  # not every depth has every scale
+                ax.set_axis_off()
+    shown = [ax for ax in axes.flat if ax.lines]
     for ax in shown:
         ax.set_xlabel("epoch")
     names = ("loss", "$s_2/s_1$ of the last hidden layer")
     lines = [Line2D([], [], color=colour, label=name) for name, colour in zip(names, (BLUE, ORANGE), strict=True)]
-    figure.legend(handles=lines, ncols=2, loc="outside lower center", title=f"on {DATA[form]}")
+    blank = [ax for ax in axes.flat if not ax.lines]
+    place = dict(loc="center") if blank else dict(loc="outside lower center", ncols=2)
+    (blank[0] if blank else figure).legend(handles=lines, title=f"on {DATA[form]}", **place)
     letters(shown)
     return figure
 
@@ -222,7 +233,7 @@ experiment = Experiment(
     observe=(SPECTRA,),
     analyse=reading,
     keep=LOSS,
-    full=dict(form=("mnist", "digits"), depth=(4, 6), scale=(1e-2, COMPARED, 1e-4), clock=CLOCKS, seed=range(12)),
+    full=dict(form=("mnist", "digits-long"), depth=(4, 6), scale=(1e-2, COMPARED, 1e-4), clock=CLOCKS, seed=range(12)),
     quick=dict(form=("digits",), depth=(4, 6), scale=(COMPARED, 1e-3), clock=CLOCKS, seed=range(4)),
     where=f"(depth == 4 or (clock == 'own' and scale == {COMPARED})) and (form != 'mnist' or seed < 5)",
     check_available=require_data(FORMS),
