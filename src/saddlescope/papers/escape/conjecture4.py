@@ -177,7 +177,8 @@ def draw(results):
             ("fit", "o", "from random starts"),
         ):
             values = np.where(m[f"{name}{k}"].values > 0, m[f"{name}{k}"].values, np.nan)
-            ax.plot(seeds, values, mark, color=colour, ms=12 if mark == "_" else 4, label=f"rank {k}: {label}")
+            if np.isfinite(values).any():
+                ax.plot(seeds, values, mark, color=colour, ms=12 if mark == "_" else 4, label=f"rank {k}: {label}")
     ax.plot(seeds, m.end, "x", color=GREEN, label="end of the run")
     ax.axhline(float(m.start[0]), color="0.5", lw=0.8, ls="--", label="origin")
     ax.set(xlabel="run", ylabel="loss", xticks=seeds)

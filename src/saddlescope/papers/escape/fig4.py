@@ -35,12 +35,7 @@ FORMS = {
     "paper": Form("mnist", depth=4, width=1000, scale=1e-3, c=0.25, power=2, epochs=1000),
 }
 CLOCKS = ("own", "fourth")
-SIX = {
-    "digits": (13.5, 400),
-    "digits-long": (13.5, 3000),
-    "mnist": (7.5, 150),
-    "paper": (10, 1000),
-}  # c and epochs of depth 6
+SIX = {"digits": (13.5, 400), "digits-long": (13.5, 3000), "mnist": (7.5, 150), "paper": (10, 1000)}  # c, epochs
 COMPARED = 0.005  # the deviation at which depths are compared
 
 
@@ -187,9 +182,11 @@ def draw(results):
         ax.set_xlabel("epoch")
     names = ("loss", "$s_2/s_1$ of the last hidden layer")
     lines = [Line2D([], [], color=colour, label=name) for name, colour in zip(names, (BLUE, ORANGE), strict=True)]
-    blank = [ax for ax in axes.flat if not ax.lines]
-    place = dict(loc="center") if blank else dict(loc="outside lower center", ncols=2)
-    (blank[0] if blank else figure).legend(handles=lines, title=f"on {DATA[form]}", **place)
+    title = f"on {DATA[form]}"
+    if len(shown) < axes.size:
+        next(ax for ax in axes.flat if not ax.lines).legend(handles=lines, title=title, loc="center")
+    else:
+        figure.legend(handles=lines, title=title, loc="outside lower center", ncols=2)
     letters(shown)
     return figure
 

@@ -41,7 +41,7 @@ def both_colours(results):
     above = speeds[successes(speeds)]
     if not above.size:
         return None
-    good = int(np.sum(above >= RANK_TWO - SHORT))
+    good = int(np.sum(np.abs(above - RANK_TWO) <= SHORT))
     text = f"{share_text(good, above.size)} above √2 − 1 end within {SHORT:g} of 1/2; slowest {above.min():.4f}"
     return holds_in_share(good, above.size, text)
 

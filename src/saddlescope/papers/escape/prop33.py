@@ -24,7 +24,7 @@ from saddlescope.theory.escape.localized import layers_of, localized_loss
 
 WIDTH, RESTARTS = 8, 32
 ROUNDING = 1e-9  # of a ratio, which is a square: more than polishing leaves
-SILENT = -1.0  # where the bound says nothing
+SILENT = -2.0  # where the bound says nothing: a ratio less a bound below 1 is above −1
 
 
 def measure(depth, eps, seed):
@@ -36,14 +36,20 @@ def measure(depth, eps, seed):
     X = np.outer(u, v) + eps * E / np.linalg.norm(E)
     net, speed = fastest_end(X, G, depth, WIDTH, RESTARTS, seed)
     ratios = layer_ratios(net, X)
-    exact = fastest_end(np.outer(u, v), G, depth, WIDTH, RESTARTS, seed)
-    return {
-        "speed": speed,
-        "bound": min(near_rank_one_bound(G, speed, eps), 1e6),
+    bound = min(near_rank_one_bound(G, speed, eps), 1e6)
+    largest = {
         "weights": float(ratios.weights.max()),
         "activations": float(ratios.activations[1:-1].max()),
         "relu": float(ratios.relu[:-1].max(initial=0)),
         "output_relu": float(ratios.relu[-1]),
+    }
+    exact = fastest_end(np.outer(u, v), G, depth, WIDTH, RESTARTS, seed)
+    return {
+        "speed": speed,
+        "bound": bound,
+        "says": bound < 1,
+        **largest,
+        **{f"{name}_over": value - bound for name, value in largest.items()},
         "moved_bound": 8 * np.linalg.norm(G) * eps,
         "moved": just_fast_enough(net, X, G, eps, rng),
         "later": later_layers(net, X, G, speed, ratios),
@@ -75,8 +81,7 @@ def _largest_ratio(net, away, chosen, X, G, eps):
 
 
 def later_layers(net, X, G, speed, ratios):
-    """Largest ratio of later layers over the bound from a hidden layer ℓ₀; SILENT where it says
-    nothing."""
+    """Largest ratio of later layers, less the bound from a hidden layer ℓ₀; SILENT where it says nothing."""
     worst = SILENT
     for k, z in enumerate(layers_of(net, X).after[1:], start=1):
         eps = np.sqrt(ratios.activations[k]) * np.linalg.norm(z)
@@ -87,17 +92,18 @@ def later_layers(net, X, G, speed, ratios):
             ratios.relu[k:-1].max(initial=0),
         )
         if bound < 1:
-            worst = max(worst, float(max(later) / (bound + ROUNDING)))
+            worst = max(worst, float(max(later) - bound))
     return worst
 
 
 def within(name):
     def check(results):
-        found, bound = results.measured[name].values, results.measured.bound.values
-        says = bound < 1
+        part = results.measured
+        found, bound, over = (part[n].values for n in (name, "bound", f"{name}_over"))
+        says = part.says.values.astype(bool)
         if not says.any():
             return None
-        good, n = int(np.sum(found[says] <= bound[says] + ROUNDING)), int(says.sum())
+        good, n = int(np.sum(over[says] <= ROUNDING)), int(says.sum())
         text = f"{share_text(good, n)} with a bound below 1; largest ratio {found[says].max():.1e}, smallest bound "
         return always(good, n, f"{text}{bound[says].min():.1e}")
 
@@ -109,8 +115,8 @@ def sub_nets(results):
     worst = worst[worst != SILENT]
     if not worst.size:
         return None
-    good = int(np.sum(worst <= 1))
-    text = f"with a bound below 1; largest ratio over its bound {worst.max():.2g}"
+    good = int(np.sum(worst <= ROUNDING))
+    text = f"with a bound below 1; largest ratio less its bound {worst.max():.2g}"
     return always(good, len(worst), f"{share_text(good, len(worst))} {text}")
 
 

@@ -37,13 +37,13 @@ def measure(data, net, depth, seed):
     speed = -localized_loss(weights, X, G)
     ratios = layer_ratios(weights, X).activations[:-1]
     bounds = [(p, most_layers_bound(X, G, speed, depth, p)) for p in SHARES]
-    low = [np.sum(ratios <= bound) - (1 - p) * depth for p, bound in bounds if bound < 1]
+    lacking = [(1 - p) * depth - np.sum(ratios <= bound) for p, bound in bounds if bound < 1]
     total, limit = sum_form(weights, X, G)
     budget = speed_budget(weights, X, G)
     return {
         "speed": speed,
-        "spare": float(min(low, default=0)),
-        "says": len(low),
+        "lacking": float(max(lacking, default=0)),
+        "says": len(lacking),
         "sum": total,
         "limit": limit,
         "budget_gap": float(abs(sum(v.sum() for v in budget.values()) - np.log(slack(X, G, speed)))),
@@ -78,10 +78,10 @@ def random(X, G, depth, seed):
 
 def enough_layers(results):
     """Counted in nets where the bound is below 1 for some p: every ratio is below a bound of 1."""
-    spare, says = results.measured.spare.values, results.measured.says.values
+    lacking, says = results.measured.lacking.values, results.measured.says.values
     if not says.any():
         return None
-    good, n = int(np.sum(spare[says > 0] >= -1e-9)), int(np.sum(says > 0))
+    good, n = int(np.sum(lacking[says > 0] <= 1e-9)), int(np.sum(says > 0))
     text = f"for p = {', '.join(map(str, SHARES))}; its bound is below 1 in {says.sum()} of {len(says) * len(SHARES)}"
     return always(good, n, f"{share_text(good, n)} {text} cases, in {len(says) - n} nets for no p")
 

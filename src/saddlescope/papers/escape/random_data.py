@@ -87,7 +87,7 @@ def abstract_ratio(results):
     if not part.measured.sizes["run"]:
         return None
     scaled = part.measured.second.values[:, 1:] * np.arange(2, DEPTH + 1) ** 0.25
-    good = scaled.max(axis=1) <= 1
+    good = scaled.max(axis=1) < 1
     text = f"{share_text(int(good.sum()), good.size)}, unpruned ends; largest ℓ^(1/4) s₂/s₁ {scaled.max():.1e}; {left}"
     return always(good.sum(), good.size, text)
 

@@ -138,7 +138,7 @@ def law(results):
 
 def draw(results):
     part = readable(results).measured
-    figure, ax = plt.subplots(figsize=(6.5, 3.2))
+    figure, ax = plt.subplots(figsize=(3.8, 3.4))
     for name, colour, label in (("relu", BLUE, "path of new neurons"), ("gated", ORANGE, "path through open gates")):
         ax.plot(part[name], part.measured, "o", color=colour, ms=4, label=label)
     end = max([1e-3, *part.measured.values, *part.relu.values, *part.gated.values]) * 1.1

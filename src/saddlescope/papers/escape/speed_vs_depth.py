@@ -42,11 +42,11 @@ def measure(data, most, seed):
         speeds.append(found.speeds.max(initial=0.0) * problem.scale)
         best = found.weights[0] if found.weights else []
         ranks.append([_rank(w) for w in best] + [0] * (most - len(best)))
-        lifted.append(_lifted_gap(best, problem))
+        lifted.append(_lifted_loss(best, problem))
     return {
         "speed": (("depth",), np.array(speeds)),
         "rank": (("deep", "layer"), np.array(ranks)),
-        "lifted_gap": (("deep",), np.array(lifted)),
+        "lifted_loss": (("deep",), np.array(lifted)),
     }
 
 
@@ -55,13 +55,13 @@ def _rank(matrix):
     return int(np.sum(values > RANK * values[0]))
 
 
-def _lifted_gap(weights, problem):
-    """Speed of the net of one layer more, less its own; 0 where there is no net."""
+def _lifted_loss(weights, problem):
+    """By how much the net of one layer more is slower; 0 where there is no net."""
     if not weights:
         return 0.0
     deeper = deepen(weights, problem.X, problem.G)
     before, after = (-localized_loss(w, problem.X, problem.G) for w in (weights, deeper))
-    return float(after - before)
+    return float(before - after)
 
 
 def never_falls(results):
@@ -89,12 +89,12 @@ def depth_matters(results):
 
 
 def lifting_keeps(results):
-    gap = results.measured.lifted_gap.values[results.measured["rank"].values[:, :, 0] > 0]  # where there is a net
+    gap = results.measured.lifted_loss.values[results.measured["rank"].values[:, :, 0] > 0]  # where there is a net
     if not gap.size:
         return None
-    good = int(np.sum(gap >= -1e-12))
+    good = int(np.sum(gap <= 1e-12))
     return always(
-        good, gap.size, f"{good} of {gap.size} nets; the deeper net is slower by at most {max(0, -gap.min()):.1e}"
+        good, gap.size, f"{good} of {gap.size} nets; the deeper net is slower by at most {max(0, gap.max()):.1e}"
     )
 
 

@@ -130,7 +130,7 @@ def literal(results):
     if not runs:
         return None
     most = np.array([run.literal.values.max() for run in runs])
-    good, worst = int(np.sum(most <= 1)), runs[int(np.argmax(most))]
+    good, worst = int(np.sum(most < 1)), runs[int(np.argmax(most))]
     text = f"{share_text(good, len(most))}, unpruned ends; largest ℓ^(1/4) s₂/s₁ {most.max():.2g} "
     return always(good, len(most), f"{text}({worst.data.item()}, L = {int(worst.depth)}); {left}")
 
