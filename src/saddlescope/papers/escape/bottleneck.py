@@ -46,7 +46,8 @@ def analyse(run, made):
     """The stays of a run; by layer, what is read before training, on the plateau and along the run; and drifts."""
     found, rest = reading(run), first_rest(run)
     found |= {f"{name}_along": (("instant", "hidden"), run[name].values) for name in BY_LAYER}
-    found |= {"activation_rank_before": (("hidden",), run["activation_rank"].values[0])}
+    before = ("activation_rank", "bottleneck_rank")
+    found |= {f"{name}_before": (("hidden",), run[name].values[0]) for name in before}
     if rest is None:
         return found
     found |= {name: (("hidden",), run[name].values[rest.at]) for name in BY_LAYER}
@@ -97,11 +98,13 @@ def say_activation_ranks(results):
 
 
 def bottleneck_one(run):
-    return bool(run["bottleneck_rank"].values.min() == 1)
+    """Some layer can be cut to rank one, and none could before training."""
+    return bool(run["bottleneck_rank"].values.min() == 1 < run["bottleneck_rank_before"].values.min())
 
 
 def say_bottleneck(results):
-    text = f"median least rank by layer: {_medians(results, 'bottleneck_rank')}"
+    on, before = (_medians(results, name) for name in ("bottleneck_rank", "bottleneck_rank_before"))
+    text = f"median least rank by layer: {on} on the plateau, {before} before training"
     return f"{text}; outputs may change by a tenth"
 
 

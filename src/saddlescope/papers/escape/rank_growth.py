@@ -36,6 +36,7 @@ def analyse(run, made):
         "plateau_rank": (("plateau",), np.array([rank[rest.at] for rest in found], int)),
         "plateau_start": (("plateau",), np.array([rest.start for rest in found], float)),
         "plateau_end": (("plateau",), np.array([rest.end for rest in found], float)),
+        "start_rank": int(rank[0]),
         "end_rank": int(rank[-1]),
         "rank": (("instant",), rank),
     }
@@ -52,7 +53,8 @@ def ranks_by_plateau(run):
 
 
 def first_is_one(run):
-    return bool(on_plateaus(run)[0] == 1)
+    """It is one on the first plateau, and was more before training."""
+    return bool(on_plateaus(run)[0] == 1 < run["start_rank"])
 
 
 def increases(run):
