@@ -176,7 +176,7 @@ experiment = Experiment(
             "E83, ours · Section 5, conjecture 3",
             where_rested(deep_within("until_left"), say_window, left=True, by="net", premise=PREMISE),
             {"net": RELU},
-            note=CHANGED,
+            note=f"A second path grows in them before the loss drops. {CHANGED}",
         ),
         Claim(
             "On the plateau they are as near to rank one as at the escape.",

@@ -32,6 +32,7 @@ SCORES = {
     "initial_speed": "initial speed",
     "largest_neuron": "largest neuron",
 }
+WIDE = "In wide nets nearly all restarts succeed, and the start says little about which do not."
 CONTROLS = ("initial_speed", "largest_neuron")
 
 
@@ -144,12 +145,14 @@ experiment = Experiment(
             "Neurons that are near a good circuit at the start predict success (AUC - ½).",
             "E78 · Section 5, conjecture 1",
             by_width(above_chance("circuit")),
+            note=WIDE,
         ),
         *(
             Claim(
                 f"The circuit score predicts better than the {name.replace('_', ' ')} (difference of AUC).",
                 "E78, ours · Section 5, conjecture 1",
                 by_width(better_than("circuit", name)),
+                note=WIDE,
             )
             for name in CONTROLS
         ),
@@ -157,6 +160,7 @@ experiment = Experiment(
             "The circuit's lead over the best rank-one path predicts better than its own size.",
             "ours",
             by_width(better_than("circuit_over_rank_one", "circuit")),
+            note=WIDE,
         ),
     ),
 )
