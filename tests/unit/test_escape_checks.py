@@ -191,7 +191,8 @@ def test_a_direction_may_settle_after_the_escape():
 
 def test_a_draw_that_never_escapes_is_no_evidence_for_a_bound():
     check = t1_bound.below("draw", "bound")
-    results = [made(seeds(size=1.0), draw=[value] * MANY) for value in (0.5, 1.5, t1_bound.NEVER)]
+    cases = ((-0.5, True), (0.5, True), (0.0, False))
+    results = [made(seeds(size=1.0), draw_over=[v] * MANY, draw_escapes=[left] * MANY) for v, left in cases]
     assert check(results[0]).holds
     assert not check(results[1]).holds
     assert check(results[2]) is None
@@ -204,8 +205,8 @@ def test_a_printed_norm_that_is_off_somewhere_fails():
 
 
 def test_a_bound_above_one_says_nothing():
-    assert prop34.enough_layers(made(seeds(), spare=[0.0] * MANY, says=[0] * MANY)) is None
-    assert not prop34.enough_layers(made(seeds(), spare=[-1.0] * MANY, says=[2] * MANY)).holds
+    assert prop34.enough_layers(made(seeds(), lacking=[0.0] * MANY, says=[0] * MANY)) is None
+    assert not prop34.enough_layers(made(seeds(), lacking=[1.0] * MANY, says=[2] * MANY)).holds
     assert prop33.sub_nets(made(seeds(), later=[prop33.SILENT] * MANY)) is None
     assert not prop33.sub_nets(made(seeds(), later=[2.0] * MANY)).holds
     assert not prop33.all_fast_nets(made(seeds(), moved=[0.5] * MANY, moved_bound=[0.1] * MANY)).holds

@@ -6,11 +6,11 @@ import xarray as xr
 
 from saddlescope.claims import FAILS, HOLDS, UNCLEAR, judge
 from saddlescope.papers.escape import bottleneck, conjecture3, conjecture4, fashion, fig1, fig4, fig5, fig6
-from saddlescope.papers.escape._plateaus import after_rest, first_rest
+from saddlescope.papers.escape._plateaus import after_rest, dominant_number, first_rest
 from saddlescope.papers.escape._spectra_claims import falls_with_depth
 from saddlescope.papers.escape._stays import Stay, factor_of_waits, longer_share, no_longer
 from saddlescope.papers.escape._training import data_text
-from saddlescope.results import Results
+from saddlescope.results import Results, collect, named
 
 EPOCHS, SAVED = 400, np.arange(0, 401, 10)
 LAYERS = (0.30, 0.08, 0.06, 0.05, 0.05, 0.03)
@@ -29,6 +29,14 @@ def spectra_of(ratios, late):
     values[..., 0] = 1
     values[..., 1] = np.where(SAVED[:, None] < 100, 0.9, np.where(SAVED[:, None] < 300, ratios, late))
     return values
+
+
+def analysed(results, experiment=fig1.experiment):
+    """What the experiment keeps of these runs."""
+    axes = [name for name in ("form", "net", "seed") if name in results.measured.coords]
+    found = [named(experiment.analyse(run, None)) for run in results.runs()]
+    points = [{axis: run[axis].item() for axis in axes} for run in results.runs()]
+    return Results(collect(found, points), results.predicted)
 
 
 def results_of(ratios=LAYERS, late=0.6, leaves=True, n=4, **more):
@@ -50,7 +58,7 @@ def word(results, number, experiment=fig1.experiment):
 
 def verdict(results, number, experiment=fig1.experiment):
     claims = [c for c in experiment.claims if number in c.where.replace(",", " ").split()]
-    return judge(claims[:1], results)[0]
+    return judge(claims[:1], analysed(results, experiment) if "loss" in results.measured else results)[0]
 
 
 def test_the_staircase_has_the_stages_that_it_is_meant_to_have():
@@ -103,7 +111,7 @@ def test_the_rank_is_read_at_the_second_escape_and_grows_by_a_quarter():
     ("module", "name"), [(fig1, "MNIST"), (fig5, "CIFAR-10"), (fig6, "CIFAR-10"), (fashion, "Fashion-MNIST")]
 )
 def test_evidence_names_the_data(module, name):
-    for found in judge(module.experiment.claims, results_of()):
+    for found in judge(module.experiment.claims, analysed(results_of())):
         assert found.evidence.startswith(f"on the small digits, not on {name}: ")
 
 
@@ -128,7 +136,16 @@ def test_quick_forms_do_not_repeat_each_other():
 def bottleneck_results(before, on):
     ranks = np.tile(on, (len(SAVED), 1))
     ranks[0] = before
-    return results_of(activation_rank=(("saved", "hidden"), ranks))
+    return bottleneck_run(activation_rank=ranks)
+
+
+def bottleneck_run(**given):
+    """Runs with these observables of hidden layers, and ones in place of the others."""
+    ones = np.ones((len(SAVED), len(LAYERS) - 1))
+    by_layer = {name: given.get(name, ones) for name in bottleneck.BY_LAYER}
+    more = {name: (("saved", "hidden"), values) for name, values in by_layer.items()}
+    more |= {f"weak_balance_{k}": (("saved", "unit"), np.ones((len(SAVED), 2))) for k in range(1, len(LAYERS))}
+    return results_of(layer_norm=(("saved", "layer"), np.ones((len(SAVED), len(LAYERS)))), **more)
 
 
 def test_activations_that_are_rank_one_untrained_cannot_tell():
@@ -138,15 +155,16 @@ def test_activations_that_are_rank_one_untrained_cannot_tell():
         ((4, 3, 1, 1, 1), (3, 1, 1, 1, 1), UNCLEAR),
         ((4, 3, 2, 2, 1), (3, 1, 2, 1, 1), FAILS),
     ):
-        assert judge(claims, bottleneck_results(before, on))[0].word == expected
+        results = analysed(bottleneck_results(before, on), bottleneck.experiment)
+        assert judge(claims, results)[0].word == expected
 
 
 def test_the_pair_of_the_output_layer_counts():
     effect = np.tile((0.8, 0.006, 0.0, 0.0, 0.0), (len(SAVED), 1))
     for last, expected in ((0.05, HOLDS), (0.64, FAILS)):
         gaps = np.tile((0.42, 0.07, 0.05, 0.05, last), (len(SAVED), 1))
-        more = {"activation_effect": (("saved", "hidden"), effect), "strong_imbalance": (("saved", "hidden"), gaps)}
-        assert word(results_of(**more), "E86", bottleneck.experiment) == expected
+        results = bottleneck_run(activation_effect=effect, strong_imbalance=gaps)
+        assert word(results, "E86", bottleneck.experiment) == expected
 
 
 def test_rank_one_at_the_escape_stays_until_the_saddle_is_reached():
@@ -180,6 +198,38 @@ def test_waits_that_were_not_seen_to_end():
     assert factor_of_waits((5.0, True), (200.0, False)) == 40
     assert factor_of_waits((150.0, True), (200.0, False)) is None
     assert factor_of_waits((200.0, False), (200.0, False)) is None
+    assert factor_of_waits((2.0, True), (6.0, True)) is None  # too coarse
+
+
+def test_values_stand_out_by_a_factor_of_two():
+    values = np.array([[5, 1, 0.9, 0.8, 0.7, 0.6], [5, 4, 1, 0.9, 0.8, 0.7], [5, 4.7, 4.4, 4.1, 3.8, 3.5]])
+    assert dominant_number(values).tolist() == [1, 2, 0]
+
+
+def test_a_first_layer_of_many_values_does_not_hide_a_plateau():
+    results = results_of()
+    results.measured["top_singular_values_W1"].values[..., 0] = 0.5
+    assert first_rest(next(results.runs())) is not None
+    results.measured["top_singular_values_W3"].values[..., 0] = 3.0  # a net that a step has broken
+    assert first_rest(next(results.runs())) is None
+
+
+def depth_four(leaves, late=0.6):
+    """Nets of four layers; the second plateau is missing where the loss falls on from the origin."""
+    results = results_of(ratios=(0.4, 0.3, 0.2, 0.1), late=late)
+    if not leaves:
+        t = np.arange(EPOCHS + 1)
+        results.measured["loss"].values[:] = 2.3 - 2.2 / (1 + np.exp(-(t - 100) / 2))
+    return results
+
+
+def test_depth_four_without_a_plateau():
+    assert word(depth_four(leaves=False), "E91", fig6.experiment) == HOLDS
+    assert word(depth_four(leaves=True), "E91", fig6.experiment) == FAILS
+    assert word(depth_four(leaves=True), "E57", fig6.experiment) == HOLDS
+    flat = results_of(ratios=(0.4, 0.4, 0.6, 0.6))
+    assert word(flat, "E57", fig6.experiment) == FAILS
+    assert word(flat, "E97", fig6.experiment) == FAILS
 
 
 def levels(near, uncut, n=4):

@@ -8,7 +8,7 @@ import numpy as np
 NAME = re.compile(r"top_singular_values_W\d")
 BELOW = 0.95  # of the loss at the start: a plateau above it is the origin
 ABOVE = 0.5  # of the loss at the start: a plateau below it is the end of learning, not a saddle
-BALANCED = 1.5  # s₁(W₁)/s₁(W₃), either way; a net broken by too large a step is not balanced
+BALANCED = 1.5  # s₁ of the inner layers, largest over least; a net broken by too large a step is not balanced
 DOMINANT = 0.5  # of the largest: others below it leave the largest alone
 RANK_ONE = 0.1  # s₂/s₁ up to which a layer counts as rank one
 SPREAD = 0.02  # of s₂/s₁ between layers, from the initial draw
@@ -46,9 +46,10 @@ def ratios(values) -> np.ndarray:
 
 
 def dominant_number(values, most=5) -> np.ndarray:
-    """How many singular values stand out: the largest gap s_k/s_{k+1} is after the k-th, k ≤ most."""
+    """How many singular values stand out: the largest gap s_k/s_{k+1} is after the k-th, k ≤ most. None do where it is
+    below 1/DOMINANT."""
     gaps = values[..., :most] / np.maximum(values[..., 1 : most + 1], 1e-30)
-    return 1 + np.argmax(gaps, axis=-1)
+    return np.where(gaps.max(axis=-1) * DOMINANT > 1, 1 + np.argmax(gaps, axis=-1), 0)
 
 
 def rests(run) -> list[Rest]:
@@ -61,8 +62,9 @@ def rests(run) -> list[Rest]:
         if not between or p.kind == "weak" or not len(during):
             continue
         at = int(during[np.argmin(np.abs(times[during] - p.at))])
-        first, third = values[at, 0, 0], values[at, min(2, values.shape[1] - 1), 0]
-        if max(first / third, third / first) <= BALANCED:
+        # Not W_1: where it has many large singular values, its s₁ is smaller than that of layers of rank one.
+        inner = values[at, 1:-1, 0]
+        if inner.max() <= BALANCED * inner.min():
             left = any(d.at > p.end - 1 for d in run.stages.drops)
             found.append(Rest(p.start, p.end, p.level, at, during, left))
     return found
@@ -90,12 +92,6 @@ def first_rest(run) -> Rest | None:
 def deep_layers(depth) -> slice:
     """The deeper half, layers 4 to 6 of six."""
     return slice(depth // 2, depth)
-
-
-def on_rests(results):
-    """[(run, rest)] of the finite runs that came to rest."""
-    found = [(run, first_rest(run)) for run in results.runs() if run.finite]
-    return [(run, rest) for run, rest in found if rest is not None]
 
 
 def spaced(values, form=".2f") -> str:

@@ -5,7 +5,8 @@ import numpy as np
 from saddlescope.checks import groups_by, holds_in_share
 from saddlescope.claims import CheckResult
 from saddlescope.errors import number_of
-from saddlescope.papers.escape._plateaus import first_rest, on_rests, ratios, spaced, spectra
+from saddlescope.papers.escape._plateaus import spaced
+from saddlescope.papers.escape._readings import on_rests, ratios_on
 from saddlescope.statistics import wilson
 
 
@@ -16,11 +17,11 @@ def of_these(good, n, these="these") -> str:
 
 
 def where_rested(test, say=None, left=False, by=None, premise=None):
-    """test(run, rest) in most runs that came to rest, and that left it again if `left`; the other runs cannot tell.
+    """test(run) in most runs that came to rest, and that left it again if `left`; the other runs cannot tell.
 
     **Arguments:**
 
-    - `test`, `say`: test(run, rest) of one run; say(results) adds numbers.
+    - `test`, `say`: test(run) of one run; say(results) adds numbers.
     - `left`: whether only runs count that have left the plateau again.
     - `by`: an axis for each of whose values the claim is decided as well.
     - `premise`: words, and a test that a run must meet to count.
@@ -39,25 +40,24 @@ def where_rested(test, say=None, left=False, by=None, premise=None):
 
 def _fits(run, left):
     """Whether a run can tell; one that is not finite counts against the claim."""
-    rest = first_rest(run)
-    return not run.finite or (rest is not None and (rest.left or not left))
+    return bool(not run.finite or (run["rested"] and (run["left"] or not left)))
 
 
 def _judged(results, text, test, say, by, premise):
     if premise is not None:
         words, met = premise
-        results = results.where([bool(not r.finite or met(r, first_rest(r))) for r in results.runs()])
+        results = results.where([bool(not run.finite or met(run)) for run in results.runs()])
         n = results.measured.sizes["run"]
         text += f"; {words} in {n} of these"
         if not n:
             return CheckResult(False, text, unclear=True)
-    good = np.array([bool(run.finite and test(run, first_rest(run))) for run in results.runs()])
+    good = np.array([bool(run.finite and test(run)) for run in results.runs()])
     text += f"; the claim holds in {of_these(good.sum(), good.size)}" + (f"; {say(results)}" if say else "")
     return holds_in_share(good.sum(), good.size, text, groups=groups_by(results, by, good) if by else None)
 
 
 def say_ratios(results):
     """Median s₂/s₁ by layer on the first rest."""
-    rows = [ratios(spectra(run)[rest.at]) for run, rest in on_rests(results)]
+    rows = [ratios_on(run) for run in on_rests(results)]
     text = spaced(np.median(rows, axis=0)) if rows else "none"
     return f"median s₂/s₁ by layer on the plateau: {text}"

@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from saddlescope.papers.escape._plateaus import first_rest, wait
+from saddlescope.papers.escape._readings import NEVER
+
+RESOLVED = 4  # epochs: a shorter wait is known to a quarter or worse, too coarsely for a factor of two
 
 
 class Stay(NamedTuple):
@@ -31,10 +33,10 @@ class Stay(NamedTuple):
 
 
 def stay(run):
-    rest = first_rest(run)
-    if rest is None:
-        return Stay(wait(run), 0.0, False)
-    return Stay(wait(run), rest.end - rest.start, not rest.left)
+    waited = np.inf if run["wait"] == NEVER else float(run["wait"])
+    if not run["rested"]:
+        return Stay(waited, 0.0, False)
+    return Stay(waited, float(run["rest_end"] - run["rest_start"]), not run["left"])
 
 
 def said(found):
@@ -63,13 +65,15 @@ def no_longer(a, b):
 
 def seen_wait(run):
     """Epochs at the origin, and whether it was left."""
-    left = np.isfinite(wait(run))
-    return (wait(run) if left else float(len(run["loss"]))), left
+    left = bool(run["wait"] != NEVER)
+    return float(run["wait"] if left else run["epochs"]), left
 
 
 def factor_of_waits(a, b):
     """How many times the larger is the smaller. A run that is still at the origin gives a lower
-    bound, which tells only if it is two or more."""
+    bound, which tells only if it is two or more. Waits of a few epochs tell nothing."""
     (first, left), (second, other) = a, b
-    factor = max(first, second) / max(1.0, min(first, second))
+    if min(first, second) < RESOLVED:
+        return None
+    factor = max(first, second) / min(first, second)
     return factor if (left and other) or ((left or other) and factor >= 2) else None

@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from saddlescope.checks import holds_in_share, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
+from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE, RED, SKY, WIDTH, letters
 from saddlescope.observables import (
     ActivationEffect,
     ActivationRanks,
@@ -19,9 +20,9 @@ from saddlescope.observables import (
     LayerNorms,
     StrongImbalance,
     WeakBalance,
-    WeightRanks,
 )
-from saddlescope.papers.escape._plateaus import RANK_ONE, on_rests, ratios, spaced, spectra
+from saddlescope.papers.escape._plateaus import RANK_ONE, first_rest, ratios, spaced
+from saddlescope.papers.escape._readings import LOSS, on_rests, ratios_on, reading
 from saddlescope.papers.escape._rested import say_ratios, where_rested
 from saddlescope.papers.escape._training import SPECTRA, Form, at_forms, on_named_data, require_data
 
@@ -38,60 +39,20 @@ ACTIVE = 0.25  # of s₁: singular values of activations above it count
 KEPT = 0.1  # of the squares that a layer has gained: steps are not small, so that balance drifts
 
 
-def inside(run, rest):
-    """ReLU changes next to nothing in the hidden layers from the third on."""
-    return bool(np.all(run["activation_effect"].values[rest.at, 2:] < INSIDE))
+BY_LAYER = ("activation_effect", "activation_rank", "bottleneck_rank", "strong_imbalance")
 
 
-def say_effect(results):
-    return f"median ‖Zσ-Z‖²/‖Z‖² by layer: {_medians(results, 'activation_effect')}, allowed {INSIDE:g}"
-
-
-def _medians(results, name):
-    return _median_text([run[name].values[rest.at] for run, rest in on_rests(results)])
-
-
-def _median_text(rows):
-    return spaced(np.median(rows, axis=0), ".2g") if rows else "none"
-
-
-def rank_one_end(run, rest):
-    """Activations of the last three hidden layers have numerical rank one on the plateau."""
-    return bool(np.all(run["activation_rank"].values[rest.at, -3:] == 1))
-
-
-def not_from_the_start(run, rest):
-    """Not all of them have it before training, as activations can, being non-negative."""
-    return bool(np.any(run["activation_rank"].values[0, -3:] > 1))
-
-
-def say_activation_ranks(results):
-    before = _median_text([run["activation_rank"].values[0] for run, _ in on_rests(results)])
-    text = f"median rank of activations by layer: {_medians(results, 'activation_rank')} on the plateau"
-    return f"{text}, {before} before training; singular values above {ACTIVE:g} of the largest count"
-
-
-def bottleneck_one(run, rest):
-    return bool(run["bottleneck_rank"].values[rest.at].min() == 1)
-
-
-def say_bottleneck(results):
-    text = f"median least rank by layer: {_medians(results, 'bottleneck_rank')}"
-    return f"{text}; outputs may change by a tenth"
-
-
-def half_bottleneck(run, rest):
-    """Wide at the input and narrow to the output: the first layer needs more than the last."""
-    found = run["bottleneck_rank"].values[rest.at]
-    return bool(found[0] > 1 and found[-1] == 1)
-
-
-def low_rank_weights(run, rest):
-    """Most layers have rank one, and those that have not come first."""
-    found = ratios(spectra(run)[rest.at])
-    high = np.flatnonzero(found > RANK_ONE)
-    first = len(high) == 0 or high.max() < len(found) / 2
-    return bool(first and len(high) < len(found) / 2)
+def analyse(run, made):
+    """The stays of a run; by layer, what is read before training, on the plateau and along the run; and drifts."""
+    found, rest = reading(run), first_rest(run)
+    found |= {f"{name}_along": (("instant", "hidden"), run[name].values) for name in BY_LAYER}
+    before = ("activation_rank", "bottleneck_rank")
+    found |= {f"{name}_before": (("hidden",), run[name].values[0]) for name in before}
+    if rest is None:
+        return found
+    found |= {name: (("hidden",), run[name].values[rest.at]) for name in BY_LAYER}
+    at = {"drift": rest.at, "first_drift": rest.during[0]}
+    return found | {name: (("hidden",), drift(run, until)) for name, until in at.items()}
 
 
 def drift(run, until):
@@ -106,25 +67,73 @@ def drift(run, until):
     return np.array(found)
 
 
-def weakly_balanced(run, rest):
-    return bool(np.all(drift(run, rest.at) < KEPT))
+def inside(run):
+    """ReLU changes next to nothing in the hidden layers from the third on."""
+    return bool(np.all(run["activation_effect"].values[2:] < INSIDE))
+
+
+def say_effect(results):
+    return f"median ‖Zσ-Z‖²/‖Z‖² by layer: {_medians(results, 'activation_effect')}, allowed {INSIDE:g}"
+
+
+def _medians(results, name):
+    rows = [run[name].values for run in on_rests(results)]
+    return spaced(np.median(rows, axis=0), ".2g") if rows else "none"
+
+
+def rank_one_end(run):
+    """Activations of the last three hidden layers have numerical rank one on the plateau."""
+    return bool(np.all(run["activation_rank"].values[-3:] == 1))
+
+
+def not_from_the_start(run):
+    """Not all of them have it before training, as activations can, being non-negative."""
+    return bool(np.any(run["activation_rank_before"].values[-3:] > 1))
+
+
+def say_activation_ranks(results):
+    on, before = (_medians(results, name) for name in ("activation_rank", "activation_rank_before"))
+    text = f"median rank of activations by layer: {on} on the plateau, {before} before training"
+    return f"{text}; singular values above {ACTIVE:g} of the largest count"
+
+
+def bottleneck_one(run):
+    """Some layer can be cut to rank one, and none could before training."""
+    return bool(run["bottleneck_rank"].values.min() == 1 < run["bottleneck_rank_before"].values.min())
+
+
+def say_bottleneck(results):
+    on, before = (_medians(results, name) for name in ("bottleneck_rank", "bottleneck_rank_before"))
+    text = f"median least rank by layer: {on} on the plateau, {before} before training"
+    return f"{text}; outputs may change by a tenth"
+
+
+def half_bottleneck(run):
+    """Wide at the input and narrow to the output: the first layer needs more than the last."""
+    found = run["bottleneck_rank"].values
+    return bool(found[0] > 1 and found[-1] == 1)
+
+
+def low_rank_weights(run):
+    """Most layers have rank one, and those that have not come first."""
+    found = ratios_on(run)
+    high = np.flatnonzero(found > RANK_ONE)
+    first = len(high) == 0 or high.max() < len(found) / 2
+    return bool(first and len(high) < len(found) / 2)
+
+
+def weakly_balanced(run):
+    return bool(np.all(run["drift"].values < KEPT))
 
 
 def say_drift(results):
-    text = _median_text([drift(run, rest.at) for run, rest in on_rests(results)])
-    return f"median drift by pair of layers: {text}, allowed {KEPT:g}"
-
-
-def worst_drift(results, form):
-    """{seed: largest drift over the layers} of the runs of one form that came to rest."""
-    pairs = on_rests(results.select(form=form))
-    return {int(run["seed"]): drift(run, rest.at).max() for run, rest in pairs}
+    return f"median drift by pair of layers: {_medians(results, 'drift')}, allowed {KEPT:g}"
 
 
 def first_order(results):
     """A quarter of the step gives a quarter of the drift, within a factor of 1.6: four to the power
-    1 ± 1/3 tells first order from none and from second."""
-    large, small = (worst_drift(results, form) for form in ("digits", "digits-small-steps"))
+    1 ± 1/3 tells first order from none and from second. Both are read where the plateau begins."""
+    large, small = (_worst(results, form) for form in ("digits", "digits-small-steps"))
     both = sorted(large.keys() & small.keys())
     if not both:
         return None
@@ -134,15 +143,19 @@ def first_order(results):
     return holds_in_share(good, len(both), text)
 
 
+def _worst(results, form):
+    """{seed: largest drift over the layers} of the runs of one form that came to rest."""
+    return {int(run["seed"]): run["first_drift"].values.max() for run in on_rests(results.select(form=form))}
+
+
 def strongly_balanced(last):
     """Where ReLU is the identity the matrices themselves are balanced, W_{ℓ+1}ᵀW_{ℓ+1} ≈ W_ℓW_ℓᵀ:
     better than in the first layer, where it is not. With the pair of the output layer if `last`."""
 
-    def test(run, rest):
+    def test(run):
         end = None if last else -1
-        gaps = run["strong_imbalance"].values[rest.at]
-        linear = run["activation_effect"].values[rest.at, :end] < LINEAR
-        return bool(linear.any() and gaps[:end][linear].max() < gaps[0])
+        gaps, linear = run["strong_imbalance"].values[:end], run["activation_effect"].values[:end] < LINEAR
+        return bool(linear.any() and gaps[linear].max() < gaps[0])
 
     return test
 
@@ -153,30 +166,32 @@ def say_strong(results):
 
 
 PANELS = {
-    "activation_effect": "effect of ReLU, $\\|Z^\\sigma - Z\\|^2/\\|Z\\|^2$",
-    "activation_rank": "numerical rank of activations",
-    "bottleneck_rank": "least rank that keeps the outputs",
+    "activation_effect": "effect of the ReLU",
+    "activation_rank": "rank of activations",
+    "bottleneck_rank": "rank that keeps the outputs",
     "strong_imbalance": "imbalance with the next layer",
 }
+COLOURS = (BLUE, SKY, GREEN, ORANGE, RED, PURPLE)
 
 
 def draw(results):
     run = next(iter(results.runs()))
-    figure, axes = plt.subplots(2, 3, figsize=(9, 5.2))
+    figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4), sharex=True)
     axes = axes.ravel()
-    axes[0].plot(run["loss"].values)
-    axes[0].set(ylabel="loss", title="first seed")
-    curves = {"$s_2/s_1$ of the weights": ratios(spectra(run))}
-    curves |= {title: run[name].values for name, title in PANELS.items()}
+    axes[0].plot(run["loss"].values, color="0.3")
+    axes[0].set(title="loss")
+    curves = {"$s_2/s_1$ of the weights": ratios(run["spectra"].values)}
+    curves |= {title: run[f"{name}_along"].values for name, title in PANELS.items()}
     for ax, (title, values) in zip(axes[1:], curves.items(), strict=True):
-        for layer, curve in enumerate(values.T, 1):
-            ax.plot(run.times, curve, label=f"layer {layer}", lw=1)
+        for layer, (curve, colour) in enumerate(zip(values.T, COLOURS, strict=False), 1):
+            ax.plot(run["times"].values, curve, label=f"layer {layer}", lw=1, color=colour)
         ax.set(title=title)
-    for ax in axes:
+    for ax in axes[3:]:
         ax.set_xlabel("epoch")
     for ax in axes[3:5]:
         ax.yaxis.set_major_locator(MaxNLocator(integer=True))
-    axes[1].legend(fontsize=7)
+    figure.legend(*axes[1].get_legend_handles_labels(), ncols=6, loc="outside lower center")
+    letters(axes)
     return figure
 
 
@@ -223,6 +238,7 @@ CLAIMS = (
         "The drift of weak balancedness is of first order in the step: the flow has none.",
         "E85, ours · Section 5",
         first_order,
+        note="Before, it was read where the loss moves least, which is early on some plateaus and late on others.",
     ),
     Claim(
         "Hidden layers on which ReLU is the identity are strongly balanced, better than the first.",
@@ -249,16 +265,22 @@ experiment = Experiment(
     observe=(
         SPECTRA,
         LayerNorms(),
-        WeightRanks(0.25),
         ActivationRanks(ACTIVE),
         ActivationEffect(),
         BottleneckRanks(),
         WeakBalance(),
         StrongImbalance(),
     ),
-    full=dict(form=tuple(FORMS), seed=range(6)),
+    analyse=analyse,
+    keep=LOSS,
+    full=dict(form=tuple(FORMS), seed=range(12)),
     quick=dict(form=("digits",), seed=range(4)),
+    where="form != 'mnist' or seed < 6",
     check_available=require_data(FORMS),
     draw=draw,
+    drawn="One run, layer by layer. (A) The loss. (B) s₂/s₁ of the weights. (C) ‖Zσ − Z‖²/‖Z‖², what the ReLU takes "
+    "away. (D) Singular values of activations above a quarter of the largest. (E) The least rank to which a "
+    "layer can be cut while the outputs change by at most a tenth. (F) ‖W_{ℓ+1}ᵀW_{ℓ+1} − W_ℓW_ℓᵀ‖ over the "
+    "sizes of both.",
     claims=on_named_data(CLAIMS, FORMS),
 )

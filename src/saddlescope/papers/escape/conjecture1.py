@@ -19,7 +19,7 @@ from saddlescope.checks import holds_in_share, share_text
 from saddlescope.checks.settings import decided_by, if_clear
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE, RED, SKY
+from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE, RED, SKY, WIDTH, letters
 from saddlescope.papers.escape._cubes import certified_speed, points_of
 from saddlescope.papers.escape._data import CIRCLES
 from saddlescope.statistics import same_share, wilson
@@ -28,15 +28,18 @@ from saddlescope.theory.escape.search import PROJECTED, descend, random_starts
 
 DIMENSIONS = {"circle8": 2, "planes2": 4, "planes3": 6}
 DATA = (*CIRCLES, "cube3", "planes2", "planes3")
+NAMES = {f"circle{n}": f"circle of {n} points" for n in (6, 8, 10, 12)}
+NAMES |= {"cube3": "cube", "planes2": "two octagons", "planes3": "three octagons"}
 RULES = {"paper": PROJECTED, "long": PROJECTED._replace(steps=5 * PROJECTED.steps)}
-RESTARTS, CLOSE = 50, 0.01
+RESTARTS, CLOSE, DEAD = 50, 0.01, 1e-3
 
 
 def measure(data, width, rule, seed):
     X, G = points_of(data)
     rng = np.random.default_rng([len(X), X.shape[1], width, seed])
     ends = descend(random_starts(rng, RESTARTS, [len(X), width, width, 1]), X, G, RULES[rule])
-    return {"speed": (("restart",), ends.speeds), "best": certified_speed(data)}
+    dead = int(np.sum(ends.speeds < DEAD))
+    return {"speed": (("restart",), ends.speeds), "dead": dead, "best": certified_speed(data)}
 
 
 def counts(results, data):
@@ -56,7 +59,7 @@ def said(results):
 def never_above(results):
     """No run is faster than the certified speed."""
     over = results.measured.speed.values.max(axis=1) / results.measured.best.values - 1
-    good = over <= 1e-6
+    good = over <= 1e-9
     return holds_in_share(
         good.sum(), good.size, f"{share_text(int(good.sum()), good.size)}; largest excess {over.max():.1e}", 1.0
     )
@@ -155,9 +158,10 @@ def slower_ends(results):
         values, numbers = np.unique(np.round(speeds / top, 2), return_counts=True)
         most = np.argsort(-numbers)[:3]
         words.append(f"{data} (s* {top:.6g}): " + ", ".join(f"{numbers[k]} at {values[k]:g} s*" for k in most))
-    alive = results.measured.speed.values >= 1e-3
-    text = f"{share_text(int(alive.sum()), alive.size)} end at a positive speed, asked 95 %; {'; '.join(words)}"
-    return holds_in_share(alive.sum(), alive.size, text, 0.95)
+    n = RESTARTS * results.measured.sizes["run"]
+    alive = n - int(results.measured.dead.sum())
+    text = f"{share_text(alive, n)} end at a positive speed, asked 95 %; {'; '.join(words)}"
+    return holds_in_share(alive, n, text, 0.95)
 
 
 def table(results):
@@ -171,30 +175,30 @@ def table(results):
 
 
 def draw(results):
-    figure, (left, right) = plt.subplots(1, 2, figsize=(6.5, 3.2), width_ratios=(3, 2))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3), width_ratios=(3, 2))
     colours: dict[str, str] = dict(zip(DATA, (BLUE, RED, ORANGE, GREEN, PURPLE, SKY, "0.4"), strict=True))
     results = results.select(rule="paper")
     for data in results.values("data"):
         found = counts(results, data)
         low, high = np.array([wilson(*c) for c in found.values()]).T
         left.fill_between(list(found), low, high, color=colours[data], alpha=0.2)
-        left.plot(list(found), [h / n for h, n in found.values()], "o-", ms=3, color=colours[data], label=data)
-        n = next(iter(found.values()))[1]
+        left.plot(list(found), [h / n for h, n in found.values()], "o-", ms=3, color=colours[data], label=NAMES[data])
     left.set(xscale="log", ylim=(-0.02, 1.02), xlabel="width", ylabel="share at the best speed")
-    left.set(xticks=results.values("width"), title=f"(a) {n} restarts each, 95 % intervals")
+    left.set(xticks=results.values("width"), title="success by width")
     left.get_xaxis().set_major_formatter("{x:g}")
     left.minorticks_off()
-    left.legend(fontsize=7, loc="upper left")
     for data, d in DIMENSIONS.items():
         if data in results.values("data"):
             low, middle, high = half_width(counts(results, data))
             most = 2 * max(results.values("width"))  # an arrow: more than any width that was run
             right.plot([d, d], [min(low, most), min(high, most)], color=colours[data])
             right.plot(d, min(middle, most), "o" if np.isfinite(middle) else "^", color=colours[data])
-    right.set(yscale="log", xlabel="dimension d (▲: not reached)", ylabel="width", xticks=(2, 4, 6), xlim=(1, 7))
-    right.set(yticks=results.values("width"), title="(b) for half of the restarts")
+    right.set(yscale="log", xlabel="dimension", ylabel="width", xticks=(2, 4, 6), xlim=(1, 7))
+    right.set(yticks=results.values("width"), title="width for half of the restarts")
     right.get_yaxis().set_major_formatter("{x:g}")
     right.minorticks_off()
+    figure.legend(*left.get_legend_handles_labels(), ncols=4, loc="outside lower center")
+    letters((left, right))
     return figure
 
 
@@ -206,6 +210,8 @@ experiment = Experiment(
     quick=dict(data=("circle8", "planes2"), width=(4, 16, 32), rule=("paper",), seed=range(2)),
     where="rule == 'paper' or (width == 64 and data in ('circle12', 'cube3', 'planes2', 'planes3'))",
     draw=draw,
+    drawn="(A) Share of restarts that end within 1 % of the certified best speed, with 95 % intervals. (B) The width "
+    "at which half of them do, on one, two or three octagons; a triangle: at no width that was run.",
     tables=table,
     claims=(
         Claim(
@@ -245,6 +251,7 @@ experiment = Experiment(
             "E79 · Section 5, conjecture 1",
             half_grows,
             {"rule": "paper"},
+            note="In four and six dimensions fewer than half succeed at every width, so that there is nothing to compare.",
         ),
         Claim("At most one restart in twenty is dead.", "E24 · Section 2.2", slower_ends, {"rule": "paper"}),
     ),

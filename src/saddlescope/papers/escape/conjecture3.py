@@ -21,9 +21,10 @@ from saddlescope.checks import holds_in_share
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.errors import number_of
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, ORANGE
+from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE, RED, SKY, WIDTH, letters
 from saddlescope.nets import Identity, ReLU
 from saddlescope.papers.escape._plateaus import BELOW, RANK_ONE, SPREAD, first_rest, ratios, spaced, spectra, wait
+from saddlescope.papers.escape._readings import LOSS, ratios_on, reading, rested
 from saddlescope.papers.escape._rested import of_these, where_rested
 from saddlescope.papers.escape._training import SPECTRA, Form
 from saddlescope.training import every_epoch
@@ -48,10 +49,26 @@ def save_at(net, seed):
     return every_epoch(2, NETS[net][0].epochs)
 
 
-def window(run, end):
-    """s₂/s₁ from the escape up to a time, saved × layer."""
-    inside = (run.times >= wait(run)) & (run.times <= end)
-    return ratios(spectra(run)[inside])
+def analyse(run, made):
+    """The stays of a run, and the largest s₂/s₁ by layer from the escape to three later times."""
+    found, rest, plateau = reading(run), first_rest(run), next_plateau(run)
+    ends = {"at_escape": wait(run)}
+    if rest is not None:
+        ends |= {"until_reached": run.times[rest.at], "until_left": rest.end}
+    if plateau is not None:
+        ends |= {"until_plateau_ends": plateau.end}
+        found |= {"plateau_end": float(plateau.end)}
+    return found | {name: (("layer",), largest(run, end)) for name, end in ends.items() if np.isfinite(wait(run))}
+
+
+def largest(run, end):
+    """The largest s₂/s₁ of every layer from the escape to a time."""
+    return ratios(spectra(run)[(run.times >= wait(run)) & (run.times <= max(end, first_after(run)))]).max(axis=0)
+
+
+def first_after(run):
+    """The first saved time after the escape."""
+    return run.times[np.argmax(run.times >= wait(run))]
 
 
 def next_plateau(run):
@@ -60,76 +77,76 @@ def next_plateau(run):
     return next((p for p in run.stages.plateaus if p.level < BELOW * start), None)
 
 
-def rank_one_at_escape(run, rest):
-    """Every layer from the third on is rank one where the loss leaves the origin."""
-    return bool(np.all(window(run, rest.end)[0, 2:] <= RANK_ONE))
+def deep_within(name):
+    """Layers from the third on are rank one at every instant from the escape to a later one."""
+    return lambda run: bool(np.all(run[name].values[2:] <= RANK_ONE))
 
 
-PREMISE = ("layers from the third on are rank one at the escape", rank_one_at_escape)
+PREMISE = ("layers from the third on are rank one at the escape", deep_within("at_escape"))
 
 
-def until_reached(run, rest):
-    """They are so at every instant until the loss moves least."""
-    return bool(np.all(window(run, run.times[rest.at])[:, 2:] <= RANK_ONE))
-
-
-def until_left(run, rest):
-    """They are so at every instant until the plateau ends."""
-    return bool(np.all(window(run, rest.end)[:, 2:] <= RANK_ONE))
-
-
-def no_less(run, rest):
+def no_less(run):
     """The same layers are on the plateau as near to rank one as at the escape, or nearer."""
-    found = window(run, rest.end)[:, 2:]
-    return bool(np.all(ratios(spectra(run)[rest.at])[2:] <= found[0] + SPREAD))
+    return bool(np.all(ratios_on(run)[2:] <= run["at_escape"].values[2:] + SPREAD))
 
 
 def inner_stay(results):
     """The inner layers of nets that come to a plateau are rank one from the escape to its end."""
-    pairs = [(run, next_plateau(run)) for run in results.runs() if run.finite]
-    found = [window(run, plateau.end)[:, 1:-1] for run, plateau in pairs if plateau is not None]
-    there = [f for f in found if np.all(f[0] <= RANK_ONE)]
-    text = f"{len(found)} of {number_of(results.measured.sizes['run'], 'run')} come to a plateau"
+    pairs = [run for run in results.runs() if run.finite and np.isfinite(run.get("plateau_end", np.nan))]
+    there = [run for run in pairs if np.all(run["at_escape"].values[1:-1] <= RANK_ONE)]
+    text = f"{len(pairs)} of {number_of(results.measured.sizes['run'], 'run')} come to a plateau"
     text += f"; the inner layers are rank one at the escape in {len(there)} of these"
     if not there:
         return CheckResult(False, text, unclear=True)
-    good = sum(bool(np.all(f <= RANK_ONE)) for f in there)
-    text += f"; the claim holds in {of_these(good, len(there))}; {say_window(results, next_plateau)}"
+    good = sum(bool(np.all(run["until_plateau_ends"].values[1:-1] <= RANK_ONE)) for run in there)
+    text += f"; the claim holds in {of_these(good, len(there))}; {say_window(results, 'until_plateau_ends')}"
     return holds_in_share(good, len(there), text)
 
 
-def say_window(results, rest_of=first_rest):
+def say_window(results, end="until_left"):
     """Median over runs of the ratio at the escape and of the largest after it, by layer."""
-    return "; ".join(f"{net}: {_say_net(results.select(net=net), rest_of)}" for net in results.values("net"))
+    return "; ".join(f"{net}: {_say_net(results.select(net=net), end)}" for net in results.values("net"))
 
 
-def _say_net(results, rest_of):
-    pairs = [(run, rest_of(run)) for run in results.runs() if run.finite]
-    found = [window(run, rest.end) for run, rest in pairs if rest is not None]
+def _say_net(results, end):
+    found = [run for run in results.runs() if run.finite and end in run and np.isfinite(run[end].values).all()]
     if not found:
         return "no run came to rest"
-    first, most = (np.median([f(w) for w in found], axis=0) for f in (lambda w: w[0], lambda w: w.max(axis=0)))
+    first, most = (np.median([run[name].values for run in found], axis=0) for name in ("at_escape", end))
     text = f"median s₂/s₁ by layer: at the escape {spaced(first, '.3f')}"
     return f"{text}, largest until the end of the plateau {spaced(most, '.3f')}"
 
 
+NAMES = {"relu": "ReLU, 6 layers", "relu-4": "ReLU, 4 layers", "linear": "linear, 6 layers"}
+
+
 def draw(results):
     nets = results.values("net")
-    figure, axes = plt.subplots(2, len(nets), squeeze=False, figsize=(3.2 * len(nets), 5), sharex="col")
+    figure, axes = plt.subplots(2, len(nets), squeeze=False, figsize=(WIDTH, 3.8), sharex="col")
     for column, net in zip(axes.T, nets, strict=True):
-        run = next(iter(results.select(net=net).runs()))
+        run = _shown(results.select(net=net))
         column[0].plot(run["loss"].values, color=BLUE)
-        rest = next_plateau(run)
-        if rest is not None:
+        if "plateau_end" in run and np.isfinite(run["plateau_end"]):
             for ax in column:
-                ax.axvspan(wait(run), rest.end, color=ORANGE, alpha=0.15)
-        column[0].set(ylabel="loss", title=f"{net}, first seed")
-        for layer, curve in enumerate(ratios(spectra(run)).T, 1):
-            column[1].plot(run.times, curve, lw=1, label=f"layer {layer}")
+                ax.axvspan(float(run["wait"]), float(run["plateau_end"]), color="0.92")
+        column[0].set_title(NAMES[net])
+        curves = ratios(run["spectra"].values).T
+        for layer, (curve, colour) in enumerate(zip(curves, (BLUE, SKY, GREEN, ORANGE, RED, PURPLE), strict=False), 1):
+            column[1].plot(run["times"].values, curve, lw=1, color=colour, label=f"layer {layer}")
         column[1].axhline(RANK_ONE, color="0.5", ls="--", lw=0.8)
-        column[1].set(xlabel="epoch", ylabel="$s_2/s_1$")
-    axes[1, 0].legend(fontsize=6)
+        column[1].set(xlabel="epoch", ylim=(0, 1))
+    axes[0, 0].set_ylabel("loss")
+    axes[1, 0].set_ylabel("$s_2/s_1$")
+    most = max(axes[1], key=lambda ax: len(ax.lines))
+    figure.legend(*most.get_legend_handles_labels(), ncols=6, loc="outside lower center")
+    letters(axes.ravel())
     return figure
+
+
+def _shown(results):
+    """The first run that left its plateau, or else the first."""
+    runs = list(results.runs())
+    return next((run for run in runs if rested(run) and run["left"]), runs[0])
 
 
 experiment = Experiment(
@@ -138,24 +155,28 @@ experiment = Experiment(
     setting=setting,
     save_at=save_at,
     observe=(SPECTRA,),
-    full=dict(net=tuple(NETS), seed=range(12)),
+    analyse=analyse,
+    keep=LOSS,
+    full=dict(net=tuple(NETS), seed=range(24)),
     quick=dict(net=tuple(NETS), seed=range(4)),
     draw=draw,
+    drawn="One run of each net: loss (above) and s₂/s₁ of every layer (below). Grey spans the time from the escape "
+    "to the end of the next plateau; the dashed line is what counts as rank one.",
     claims=(
         Claim(
             f"Layers from the third on that are rank one (s₂/s₁ ≤ {RANK_ONE:g}) at the escape stay so until the next "
             "saddle is reached.",
             "E83 · Section 5, conjecture 3",
-            where_rested(until_reached, say_window, by="net", premise=PREMISE),
+            where_rested(deep_within("until_reached"), say_window, by="net", premise=PREMISE),
             {"net": RELU},
             note=CHANGED,
         ),
         Claim(
             "They stay so until it is left.",
             "E83, ours · Section 5, conjecture 3",
-            where_rested(until_left, say_window, left=True, by="net", premise=PREMISE),
+            where_rested(deep_within("until_left"), say_window, left=True, by="net", premise=PREMISE),
             {"net": RELU},
-            note=CHANGED,
+            note=f"A second path grows in them before the loss drops. {CHANGED}",
         ),
         Claim(
             "On the plateau they are as near to rank one as at the escape.",

@@ -7,8 +7,9 @@ epochs.
 """
 
 from saddlescope.experiment import Experiment
+from saddlescope.papers.escape._readings import LOSS, reading
 from saddlescope.papers.escape._spectra_claims import spectra_claims
-from saddlescope.papers.escape._spectra_figure import spectra_figure
+from saddlescope.papers.escape._spectra_figure import DRAWN, spectra_figure
 from saddlescope.papers.escape._training import SPECTRA, Form, at_forms, require_data
 
 DIGITS = Form("small", depth=6, width=100, scale=0.02, c=14, power=4, epochs=1500)
@@ -21,9 +22,12 @@ experiment = Experiment(
     setting=setting,
     save_at=save_at,
     observe=(SPECTRA,),
+    analyse=reading,
+    keep=LOSS,
     full=dict(form=("long",), seed=range(12)),
     quick=dict(form=("quick",), seed=range(4)),
     check_available=require_data(FORMS),
     draw=spectra_figure(FORMS),
+    drawn=DRAWN,
     claims=spectra_claims("Fig. 1", FORMS, "small"),
 )

@@ -13,6 +13,7 @@ import numpy as np
 from saddlescope.checks import groups_by, holds_in_share, if_clear, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
+from saddlescope.figures import letters
 from saddlescope.statistics import same_share, wilson
 from saddlescope.tables import Table
 from saddlescope.theory.escape.certificates import EXACT, depth2_optimum, depth3_optimum
@@ -84,18 +85,18 @@ def tables(results):
 
 def draw(results):
     numbers = results.values("points")
-    figure, axes = plt.subplots(1, len(numbers), figsize=(6.5 if len(numbers) > 1 else 3.6, 3), squeeze=False)
-    found, draws = dict(shares(results)), len(results.values("seed"))
-    for ax, n, letter in zip(axes[0], numbers, "abc", strict=False):
+    figure, axes = plt.subplots(1, len(numbers), figsize=(6.5 if len(numbers) > 1 else 3.6, 2.5), squeeze=False)
+    found = dict(shares(results))
+    for ax, n in zip(axes[0], numbers, strict=True):
         shake, mix = results.values("shake"), results.values("mix")
         grid = np.array([[np.divide(*found.get((n, s, x), (np.nan, 1))) for s in shake] for x in mix])
         image = ax.imshow(100 * grid, origin="lower", vmin=0, vmax=100, cmap="viridis", aspect="auto")
         ax.set_xticks(range(len(shake)), [f"{s:g}" for s in shake])
         ax.set_yticks(range(len(mix)), [f"{x:g}" for x in mix])
-        ax.set(xlabel="shake of the points", title=f"({letter}) N = {n}")
+        ax.set(xlabel="shake of the points", title=f"{n} points")
     axes[0, 0].set_ylabel("share of normal G")
     figure.colorbar(image, ax=axes, label="not rank one, % of draws")
-    figure.suptitle(f"{draws} draws per cell", fontsize=9)
+    letters(axes[0])
     return figure
 
 
@@ -109,6 +110,8 @@ experiment = Experiment(
     ),
     quick=dict(points=(6,), shake=(0.05, 0.8), mix=(0.0, 1.0), seed=range(8)),
     draw=draw,
+    drawn="Share of draws whose fastest direction is not rank one, by how far the points of a circle are shaken and "
+    "how much normal noise is mixed into G.",
     tables=tables,
     claims=(
         Claim("Near the alternating circle the fastest direction is not rank one.", "E70 · footnote 2", faster, NEAR),

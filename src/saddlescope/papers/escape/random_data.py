@@ -10,9 +10,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from saddlescope.checks import always, groups_by, holds_in_share, share_text
-from saddlescope.claims import Claim
+from saddlescope.claims import ALWAYS, MOST, Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, ORANGE
+from saddlescope.figures import BLUE, ORANGE, letters
 from saddlescope.papers.escape._data import data_of
 from saddlescope.papers.escape._ends import fastest_end, is_rank_one, second_value
 from saddlescope.statistics import wilson
@@ -56,7 +56,7 @@ def judged(results):
     return part, f"left out: {without} draws without a direction, {all_draws - without - kept} slower ends"
 
 
-def rank_one_layers(first):
+def rank_one_layers(first, share=MOST):
     """Of an unpruned end all layers from this one on have rank one."""
 
     def check(results):
@@ -66,7 +66,7 @@ def rank_one_layers(first):
         second = part.measured.second.values[:, first - 1 :].max(axis=1)
         good = is_rank_one(second)
         text = f"{share_text(int(good.sum()), good.size)}, unpruned ends; largest s₂/s₁ {second.max():.1e}; {left}"
-        return holds_in_share(good.sum(), good.size, text, groups=groups_by(part, "points", good))
+        return holds_in_share(good.sum(), good.size, text, share, groups_by(part, "points", good))
 
     return check
 
@@ -87,7 +87,7 @@ def abstract_ratio(results):
     if not part.measured.sizes["run"]:
         return None
     scaled = part.measured.second.values[:, 1:] * np.arange(2, DEPTH + 1) ** 0.25
-    good = scaled.max(axis=1) <= 1
+    good = scaled.max(axis=1) < 1
     text = f"{share_text(int(good.sum()), good.size)}, unpruned ends; largest ℓ^(1/4) s₂/s₁ {scaled.max():.1e}; {left}"
     return always(good.sum(), good.size, text)
 
@@ -117,21 +117,21 @@ def table(results):
 
 
 def draw(results):
-    figure, (left, right) = plt.subplots(1, 2, figsize=(6.5, 3.2))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(6.5, 3))
     found = by_size(results)
     for k, good in enumerate(found.values()):
         low, high = wilson(sum(good), len(good))
         left.plot([k, k], [low, high], color=BLUE)
         left.plot(k, np.mean(good), "o", color=BLUE, ms=4)
-    draws = max(map(len, found.values()), default=0)
     left.set(xticks=range(len(found)), ylim=(-0.02, 1.02), ylabel="share of draws (95 % interval)")
-    left.set_xticklabels(["{}, {}, {}".format(*size) for size in found], rotation=60, fontsize=8)
-    left.set(xlabel="inputs, points, outputs", title=f"(a) rank one in every layer\n{draws} draws each")
+    left.set_xticklabels(["{}, {}, {}".format(*size) for size in found], rotation=60)
+    left.set(xlabel="inputs, points, outputs", title="rank one in every layer")
     gain = np.sort(np.maximum(escaping(results).measured.gain.values, 1e-16))
     right.semilogy(np.arange(1, len(gain) + 1), gain, ".", color=ORANGE)
     right.axhline(SAME, color="0.5", ls="--", lw=0.8)
     right.set(xlabel="draw, sorted", ylabel="$s(3)/s(2) - 1$", ylim=(3e-17, max(1.0, 2 * gain.max(initial=0))))
-    right.set_title("(b) what a third layer gains\n(below the line: nothing)")
+    right.set_title("what a third layer gains")
+    letters((left, right))
     return figure
 
 
@@ -142,6 +142,9 @@ experiment = Experiment(
     full=dict(inputs=(2, 3, 5), points=(6, 12), outputs=(1, 3), seed=range(10)),
     quick=dict(inputs=(2,), points=(6,), outputs=(3,), seed=range(6)),
     draw=draw,
+    drawn="(A) Share of draws whose fastest direction is rank one in every layer, with 95 % intervals. (B) What a "
+    "third layer gains in speed, one dot per draw; below the dashed line it is nothing, and zeros are drawn at "
+    "1e-16.",
     tables=table,
     claims=(
         Claim(
@@ -153,7 +156,7 @@ experiment = Experiment(
         Claim(
             "Layers 2 and 3 of the fastest direction found have rank one (s₂/s₁ ≤ 1e-4).",
             "E80 · Section 5 (2)",
-            rank_one_layers(2),
+            rank_one_layers(2, ALWAYS),
             note="Prop. 3.2 gives an optimum with this property; the ends of a search need not be that one.",
         ),
         Claim(

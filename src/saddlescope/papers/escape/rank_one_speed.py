@@ -80,14 +80,12 @@ def one_neuron(results):
 
 
 def draw(results):
-    figure, ax = plt.subplots(figsize=(4, 3.6))
+    figure, ax = plt.subplots(figsize=(3.8, 3.4))
     for run in results.runs():
         ax.plot(run.shallow, run.rank_one, "o", color=BLUE, mfc="none", ms=4)
     reach = 1.1 * float(results.measured.shallow.max())
     ax.plot([0, reach], [0, reach], color=BLACK, lw=0.8)
-    ax.set(xlabel="$s^*(2)$", ylabel="best speed with all layers of rank one", aspect="equal")
-    depths = ", ".join(map(str, results.values("depth")))
-    ax.set_title(f"depth {depths}; {len(results.values('seed'))} draws per data set")
+    ax.set(xlabel="$s^*(2)$", ylabel="best speed, all layers of rank one", aspect="equal")
     return figure
 
 
@@ -98,6 +96,8 @@ experiment = Experiment(
     full=dict(data=SIZES, depth=(3, 4, 5), seed=range(5)),
     quick=dict(data=("gauss", "classes", "circle8"), depth=(3,), seed=range(2)),
     draw=draw,
+    drawn="The best speed of nets whose layers all have rank one against the best speed with two layers: one circle "
+    "per data set, depth and draw. Line: both are equal.",
     claims=(
         Claim("Rank-one layers give one-neuron functions.", "E64 · Section 4", one_neuron,
               note="Rows of mixed sign give Aσ(t) + Bσ(−t). The best speed is that of one neuron all the same."),

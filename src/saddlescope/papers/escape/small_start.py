@@ -13,7 +13,7 @@ import numpy as np
 from saddlescope.checks import holds_in_share, in_most_runs, share_text
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, GREEN, ORANGE
+from saddlescope.figures import BLUE, GREEN, ORANGE, letters
 from saddlescope.nets import BiasFreeMLP, Identity, ReLU
 from saddlescope.observables import Parameters
 from saddlescope.optimisers import LossBelow, NormScaledDescent
@@ -108,7 +108,7 @@ def falls(results):
 
 def draw(results):
     nets = results.values("net")
-    figure, axes = plt.subplots(1, len(nets), squeeze=False, figsize=(4.4 * len(nets), 3.6), sharey=True)
+    figure, axes = plt.subplots(1, len(nets), squeeze=False, figsize=(6.5, 2.8), sharey=True)
     for ax, net in zip(axes[0], nets, strict=True):
         part = results.select(net=net).measured
         for layer, colour in enumerate((BLUE, ORANGE, GREEN)):
@@ -122,8 +122,11 @@ def draw(results):
                 label=f"layer {layer + 1}",
             )
         ax.axhline(ONE, color="0.5", ls="--", lw=0.8)
-        ax.set(xlabel="deviation of initial weights", ylabel="$s_2/s_1$ at the escape", title=net)
-    axes[0, 0].legend(fontsize=7)
+        ax.set(xlabel="deviation of initial weights", title={"relu": "ReLU", "linear": "linear"}[net])
+    axes[0, 0].set_ylabel("$s_2/s_1$ at the escape")
+    most = max(axes[0], key=lambda ax: len(ax.lines))
+    figure.legend(*most.get_legend_handles_labels(), ncols=3, loc="outside lower center")
+    letters(axes[0])
     return figure
 
 
@@ -136,6 +139,9 @@ experiment = Experiment(
     full=dict(net=("relu", "linear"), scale=SCALES, seed=range(12)),
     quick=dict(net=("relu", "linear"), scale=(1e-2, 1e-8), seed=range(5)),
     draw=draw,
+    drawn="s₂/s₁ of each layer at the escape, by the deviation of initial weights: one dot per run, layers side by "
+    "side. Dashed: what counts as rank one. The last layer of the ReLU net has one output, and so one singular "
+    "value.",
     claims=(
         Claim(
             "Descent from a small start leaves along a direction that is faster than any of rank one.",
