@@ -92,7 +92,7 @@ experiment = Experiment(
     title="Gradient clipping and why failed batch-1 runs end at the target's median",
     source="our own question, on App. C.5",
     setting=setting,
-    full=dict(clip=CLIPS, factor=(2, 3), bs=(1, 4, 16), seed=range(5), width=(1024,)),
+    full=dict(clip=CLIPS, factor=(2, 3), bs=(1, 4, 16), seed=range(15), width=(1024,)),
     quick=dict(clip=CLIPS, factor=(2,), bs=(1, 16), seed=range(3), width=(32,)),
     observe=(TestError(), fit),
     predict=(ConstantFit(),),

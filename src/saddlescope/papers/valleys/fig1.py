@@ -110,7 +110,7 @@ experiment = Experiment(
     title="Loss and fitted curve around learning-rate cuts",
     source="Fig. 1",
     setting=setting,
-    full=dict(L=(2, 3), seed=range(5), width=(WIDE,)),
+    full=dict(L=(2, 3), seed=range(12), width=(WIDE,)),
     quick=dict(L=(2,), seed=range(1), width=(128,)),
     save_at=on_cut(after=10),
     observe=(fit, loss, TestError()),

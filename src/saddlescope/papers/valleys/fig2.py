@@ -91,7 +91,7 @@ experiment = Experiment(
     title="Channel outputs before and after learning-rate cuts",
     source="Fig. 2",
     setting=setting,
-    full=dict(seed=range(5), width=(WIDE,)),
+    full=dict(seed=range(12), width=(WIDE,)),
     quick=dict(seed=range(1), width=(64,)),
     save_at=SaveAt((0,)) | on_cut(after=10),
     observe=(ChannelPartials(points=401), loss),

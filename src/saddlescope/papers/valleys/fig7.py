@@ -48,7 +48,7 @@ experiment = Experiment(
     title="Channel outputs at depth 2, before and after training",
     source="Fig. 7",
     setting=setting,
-    full=dict(seed=range(5), width=(WIDE,)),
+    full=dict(seed=range(12), width=(WIDE,)),
     quick=dict(seed=range(1), width=(256,)),
     save_at=SaveAt(epochs=(0, 180)),
     observe=(ChannelPartials(points=401), FullLoss()),

@@ -85,7 +85,7 @@ experiment = Experiment(
     title="Learning rate halved on stagnation: cuts, early stops and one divergence",
     source="training protocol",
     setting=setting,
-    full=dict(lr=(STEADY, WILD), seed=range(10)),
+    full=dict(lr=(STEADY, WILD), seed=range(12)),
     quick=dict(lr=(STEADY, WILD), seed=range(2)),
     save_at=every_epoch(100, 1000) | on_cut(after=10),
     observe=(loss,),

@@ -136,7 +136,7 @@ experiment = Experiment(
     title="Drops of the loss and the epochs at which each frequency is learned",
     source="Abstract (3), Sec. 1 (iii)",
     setting=setting,
-    full=dict(factor=(2, 3, 4), seed=range(5), width=(1024,), early=(600,)),
+    full=dict(factor=(2, 3, 4), seed=range(8), width=(1024,), early=(600,)),
     quick=dict(factor=(2,), seed=range(1), width=(64,), early=(100,)),
     save_at=save_at,
     observe=(amplitude, paper, sound),

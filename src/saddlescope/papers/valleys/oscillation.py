@@ -98,7 +98,7 @@ experiment = Experiment(
     title="Oscillations per channel by layer, against the conjecture of 2ℓ",
     source="App. C.10, Section 3",
     setting=setting,
-    full=dict(L=DEPTHS, seed=range(5), epochs=(3000,)),
+    full=dict(L=DEPTHS, seed=range(12), epochs=(3000,)),
     quick=dict(L=(2, 4), seed=range(1), epochs=(100,)),
     save_at=SaveAt((0,)),
     observe=OBSERVE,

@@ -87,7 +87,7 @@ experiment = Experiment(
     title="f3_N768_bs4_L3 at rank 10: test error, epochs and cuts over seeds",
     source="App. A.2, C.4",
     setting=setting,
-    full=dict(init=tuple(INITS), seed=range(5)),
+    full=dict(init=tuple(INITS), seed=range(12)),
     quick=dict(init=tuple(INITS), seed=range(1)),
     save_at=on_cut(after=10),
     observe=(error, FullLoss()),

@@ -102,7 +102,7 @@ experiment = Experiment(
     title="Deep nets under the halving schedule and at a fixed learning rate",
     source="our own question, on App. C.5",
     setting=setting,
-    full=dict(rule=RULES, L=(5, 6), seed=range(5), width=(1024,)),
+    full=dict(rule=RULES, L=(5, 6), seed=range(12), width=(1024,)),
     quick=dict(rule=RULES, L=(5,), seed=range(1), width=(32,)),
     observe=(TestError(),),
     predict=lambda rule, **_: (FrozenAt(),) if rule == "halving" else (),
