@@ -100,7 +100,7 @@ experiment = Experiment(
     source="Fig. 9, App. D",
     setting=setting,
     full=dict(control=CONTROLS, seed=range(5), lr=(1e-4,), width=(1024,), budget=(adam.EPOCHS, adam.WHOLE)),
-    quick=dict(control=CONTROLS, seed=range(1), lr=(0.02,), width=(64,), budget=(1500,)),
+    quick=dict(control=CONTROLS, seed=range(1), lr=(0.02,), width=(128,), budget=(3000,)),
     where="budget < 10000 or (budget > 100000) == (control == 'float32')",
     analyse=adam.analyse,
     draw=draw,
