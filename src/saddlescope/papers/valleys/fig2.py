@@ -137,6 +137,6 @@ experiment = Experiment(
         Claim("That structure is in the middle of the interval.", "V8 · Fig. 2",
               in_most_runs(lambda m: m.bend_end > 1, say_middle)),
         Claim("Channels specialise to distinct locations.", "V9 · Sec. 1 (i)", in_most_runs(specialised, say_local),
-              note="channels come to oscillate over the whole interval; untrained, more have half of their energy at an end"),
+              note="channels come to oscillate over the whole interval; untrained, more of them are local"),
     ),
 )  # fmt: skip

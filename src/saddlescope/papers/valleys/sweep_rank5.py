@@ -14,7 +14,7 @@ from saddlescope.nets import count, low_rank
 from saddlescope.papers.valleys import _baseline as base
 from saddlescope.papers.valleys import _published as published
 from saddlescope.papers.valleys._baseline import BATCHES, FACTORS, column, seeds_of
-from saddlescope.papers.valleys._baseline_figure import draw
+from saddlescope.papers.valleys._baseline_figure import DRAWN, draw
 from saddlescope.papers.valleys._protocol import Name
 from saddlescope.papers.valleys._published import agree, count_of, error_of
 from saddlescope.papers.valleys.least_loss import LOW
@@ -196,7 +196,8 @@ experiment = Experiment(
     observe=base.OBSERVE,
     predict=base.PREDICT,
     analyse=base.analyse,
-    draw=draw(RANK, BY_FACTOR, BY_BATCH),
+    draw=draw(BY_FACTOR, BY_BATCH),
+    drawn=DRAWN,
     tables=tables,
     claims=(
         Claim("76 of 750 runs worked.", "V31 · C.5", row_holds(0)),
