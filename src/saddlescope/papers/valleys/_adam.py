@@ -1,12 +1,12 @@
 """Adam's spikes: Fig. 9 and 10 and App. D. Rank 10, batch 512, lr 1e-4 fixed, gradients clipped to
 norm 1 as App. C.1 says of all experiments.
 
-A spike is a stretch that lies √10 or more from the running median of the loss (over a twentieth of
-the run), and ten times or more at its extreme; stretches closer than a thousandth of the run are
-one, since the loss zigzags from epoch to epoch in a spike. One that lies below is a dip, the
-paper's "down then up", as into a valley; one above it is a jump. A spike's two sides are the epochs
-from its start to the extreme and from there to its end. A control at a third of the rate has three
-times the epochs.
+A spike is a stretch that lies √10 or more from the running median of the loss (over 1000 epochs, or a
+twentieth of a shorter run), and ten times or more at its extreme; stretches closer than 20 epochs,
+or a thousandth of a shorter run, are one, since the loss zigzags from epoch to epoch in a spike. One
+that lies below is a dip, the paper's "down then up", as into a valley; one above it is a jump. A
+spike's two sides are the epochs from its start to the extreme and from there to its end. A control
+at a third of the rate has three times the epochs, and spikes are three times as long.
 """
 
 import numpy as np
@@ -17,6 +17,7 @@ from saddlescope.optimisers import Adam
 from saddlescope.setting import Setting
 from saddlescope.tasks import cosine_sum
 
+RATE = 1e-4
 EPOCHS, WHOLE = 20_000, 300_000  # of the controls, and of the paper
 CONTROLS = {  # precision, rate ÷, clip
     "float32": ("float32", 1, 1.0), "float64": ("float64", 1, 1.0), "third": ("float32", 3, 1.0),
@@ -43,22 +44,26 @@ def adam_run(factor, N, bs, L, control, seed, lr, width, epochs):
     )  # fmt: skip
 
 
-def from_median(loss):
-    """Decades from the running median over a twentieth of the run."""
+def from_median(loss, slower=1.0):
+    """Decades from the running median."""
     from scipy.ndimage import median_filter
 
     height = np.log10(np.asarray(loss, float))
-    return height - median_filter(height, len(height) // 20 | 1, mode="nearest")
+    window = int(min(1000 * slower, len(height) / 20)) | 1
+    return height - median_filter(height, window, mode="nearest")
 
 
-def spikes(loss) -> list[tuple[float, int, int]]:
-    """(decades above the running median, epochs to the extreme, epochs from it) of every spike."""
+def spikes(loss, slower=1.0) -> list[tuple[float, int, int]]:
+    """(decades above the running median, epochs to the extreme, epochs from it) of every spike.
+
+    At a rate that is `slower` times as small, everything lasts as many times as long.
+    """
     from scipy.ndimage import binary_closing
 
-    away = from_median(loss)
-    found = []
+    away = from_median(loss, slower)
+    join, found = int(max(2, min(20 * slower, len(away) / 1000))), []
     for sign in (1, -1):
-        beyond = binary_closing(sign * away > EDGE, np.ones(1 + max(2, len(away) // 1000)))
+        beyond = binary_closing(sign * away > EDGE, np.ones(1 + join))
         ends = np.flatnonzero(np.diff(beyond.astype(int), prepend=0, append=0))
         for at in (np.arange(a, b) for a, b in zip(ends[::2], ends[1::2], strict=True)):
             top = at[np.argmax(sign * away[at])]
@@ -70,8 +75,8 @@ def spikes(loss) -> list[tuple[float, int, int]]:
 def analyse(run, setting):
     """Counts of dips and jumps; the curve thinned for drawing, as the least and largest of each stretch; and the epochs
     around the farthest spike of its second half."""
-    loss = run.loss.values
-    found, away = spikes(loss), from_median(loss)
+    loss, slower = run.loss.values, max(1.0, RATE / setting.optimiser.lr)
+    found, away = spikes(loss, slower), from_median(loss, slower)
     cut = np.array_split(np.arange(len(loss)), min(SHOWN, len(loss)))
     far = len(loss) // 2 + int(np.argmax(np.abs(away[len(loss) // 2 :])))
     near = np.arange(max(0, far - CLOSE // 2), min(len(loss), far + CLOSE // 2))
@@ -127,7 +132,7 @@ def show_close(ax, run, colour):
 def numbers(runs) -> str:
     """Dips and jumps, means over the runs."""
     dips, jumps = (np.mean([int(m[name]) for m in runs]) for name in ("dips", "jumps"))
-    return f"{dips:.3g} dips, {jumps:.3g} jumps"
+    return f"dips {dips:.3g}, jumps {jumps:.3g}"
 
 
 def listed(results, name):

@@ -9,7 +9,7 @@ whatever the batch: exponents -1 and 0 in steps, -1 and 1 in epochs.
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.ticker import LogFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from saddlescope.checks import holds_in_share
 from saddlescope.claims import Claim
@@ -90,7 +90,9 @@ def draw(results):
         ax.set_ylabel(f"learning rate × {unit}\nto a loss of {threshold}")
         ax.set_xticks(results.values("bs"), map(str, results.values("bs")))
         ax.xaxis.set_minor_locator(NullLocator())
-        ax.yaxis.set_minor_formatter(LogFormatter(labelOnlyBase=False, minor_thresholds=(2, 0.5)))
+        ax.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
+        for axis in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
+            axis(FuncFormatter(lambda value, _: f"{value:g}"))
     for ax in axes[-1]:
         ax.set_xlabel("batch size")
     letters(axes.flat)

@@ -113,7 +113,7 @@ def localities(ax, results):
         values = np.sort(results.measured[name].values.ravel())
         ax.plot(values, np.linspace(0, 1, len(values)), color=colour, label=word)
     ax.axvline(LOCAL, color="0.5", ls=":", lw=0.9)
-    ax.set(xlabel="energy in a quarter of the interval", ylabel="share of channels", xlim=(0, 1))
+    ax.set(xlabel="energy in one quarter", ylabel="share of channels", xlim=(0, 1))
     ax.legend()
 
 

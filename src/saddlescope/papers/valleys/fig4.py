@@ -117,6 +117,8 @@ def draw(results):
                 if runs:
                     show(ax, [m[name].values[at] for m in runs], colour, mark, word)
             ax.set_yscale("symlog", linthresh=3)
+            ax.set_yticks((0, 1, 3, 10, 30, 100), ("0", "1", "3", "10", "30", "100"))
+            ax.set_ylim(0, 150)
         row[0].set_ylabel(f"minima per channel,\ntrained in {precision}")
     for ax, observable in zip(axes[0], COUNTS, strict=True):
         ax.set_title(WORDS[observable.name].replace(", ", ",\ncounted in "))

@@ -19,9 +19,13 @@ from saddlescope.statistics import apart, mean_of
 from saddlescope.training import SaveAt
 
 BLOCKS = (3, 7)
-EASY, HARD = 12, 36
+TRIAL, EASY, HARD = 3, 12, 36  # the first is for quick looks
 SAMPLES = 4000
-EPOCHS = {EASY: dict.fromkeys(WORDS, 400), HARD: {"frozen": 3000, "all": 1500, "mlp": 3000}}
+EPOCHS = {
+    TRIAL: dict.fromkeys(WORDS, 25),
+    EASY: dict.fromkeys(WORDS, 400),
+    HARD: {"frozen": 3000, "all": 1500, "mlp": 3000},
+}
 
 
 def setting(net, f1, seed, width, part):
@@ -95,8 +99,8 @@ experiment = Experiment(
     source="Fig. 5",
     setting=setting,
     full=dict(net=WORDS, f1=(EASY, HARD), seed=range(12), width=(1024,), part=(1,)),
-    quick=dict(net=WORDS, f1=(EASY,), seed=range(1), width=(48,), part=(0.08,)),
-    where="f1 == 12 or (net == 'frozen' and seed < 8) or (net == 'all' and seed < 5)",
+    quick=dict(net=WORDS, f1=(TRIAL,), seed=range(1), width=(48,), part=(1,)),
+    where="f1 < 20 or (net == 'frozen' and seed < 8) or (net == 'all' and seed < 5)",
     save_at=SaveAt((0,)),
     observe=symmetry.observe(BLOCKS),
     draw=symmetry.draw(BLOCKS),

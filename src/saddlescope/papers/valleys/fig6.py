@@ -16,7 +16,7 @@ from collections.abc import Iterable
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator
 
 from saddlescope.checks import holds_in_share
 from saddlescope.claims import Claim
@@ -145,7 +145,8 @@ def label(ax, axis, ticks: Iterable[float], word):
     ax.set_xticks(ticks, [f"{t:g}" for t in ticks])
     ax.xaxis.set_minor_locator(plt.NullLocator())
     ax.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
-    ax.yaxis.set_minor_formatter(NullFormatter())
+    for axis in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
+        axis(FuncFormatter(lambda value, _: f"{value:g}" if value < 1e4 else f"{value / 1000:g}k"))
 
 
 def line(ax, part, axis, threshold, colour, unit="epochs"):

@@ -47,7 +47,7 @@ def draw(results):
     for row, (name, word) in zip(axes, BLOCKS.items(), strict=True):
         for ax, i in zip(row, (0, 1), strict=True):
             show(ax, run[name].values[i], f"{word}, epoch {(0, EPOCHS)[i]}")
-            ax.set_xlabel("x" if row is axes[-1] else "")
+            ax.set_xlabel("x" if name == "partial_1" else "")
         row[0].set_ylabel("channel output")
     letters(axes.flat)
     return figure

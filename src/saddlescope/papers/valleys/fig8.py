@@ -16,13 +16,12 @@ two rates, or two batches: it holds where the interval of the mean ratio lies be
 two, it does not where it lies within. A collapse would be far beyond.
 """
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from saddlescope.checks import in_most_runs
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, RED, WIDTH, letters
+from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, RED, letters, panels
 from saddlescope.nets import low_rank
 from saddlescope.observables import LogRatios, log_sizes
 from saddlescope.papers.valleys._escape import escape_run
@@ -109,15 +108,14 @@ def _first(results):
 
 def draw(results):
     shown = [(a, lr) for a in results.values("appendix") for lr in results.values("lr")]
-    figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 4.2))
-    for ax, (appendix, lr) in zip(axes[:, :2].flat, shown, strict=False):
+    figure, cells = panels(len(shown) + 2, 3, height=2.1)
+    axes = [figure.add_subplot(cell) for cell in cells]
+    for ax, (appendix, lr) in zip(axes, shown, strict=False):
         part = results.select(appendix=appendix, lr=lr, bs=BATCH)
         trajectories(ax, next(iter(part.runs())), f"App. {appendix}, learning rate {lr:g}")
-    for ax in axes[:, :2].flat[len(shown) :]:
-        ax.set_axis_off()
-    scatter(axes[0, 2], results)
-    spreads(axes[1, 2], results)
-    letters([ax for ax in axes.flat if ax.axison])
+    scatter(axes[-2], results)
+    spreads(axes[-1], results)
+    letters(axes)
     return figure
 
 
@@ -138,7 +136,8 @@ def scatter(ax, results):
                 ax.plot(part.spread[at], part.moves[at], mark, color=colour, ms=3.5, mfc="none",
                         label=f"{lr:g}, App. {appendix}")  # fmt: skip
     ax.axhline(MOVES, color=BLACK, ls="--", lw=0.8)
-    ax.set(xlabel="spread at the end", ylabel="late move over spread", ylim=(0, None), xlim=(0, None))
+    ax.set(xlabel="spread at the end", ylabel="late move over spread")
+    ax.set(xlim=(0, 1.1 * float(part.spread.max())), ylim=(0, 1.3 * float(part.moves.max())))
     ax.legend(title="learning rate")
 
 

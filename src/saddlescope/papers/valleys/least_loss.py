@@ -79,6 +79,12 @@ def tables(results):
     return (Table("least_loss", "Rank 5: the runs that the paper lists", columns, rows),)
 
 
+def in_words(name):
+    """Factor, batch and depth; N is 256 per cosine in all of them."""
+    made = Name.parse(name)
+    return f"{made.factor} cosines, batch {made.batch}, L = {made.depth}"
+
+
 def draw(results):
     names = results.values("name")
     figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.6), sharey=True)
@@ -89,7 +95,13 @@ def draw(results):
             if PUBLISHED[name]:
                 ax.plot(PUBLISHED[name][k], row, "D", color=ORANGE, ms=5, label="paper" * (row == 0))
         ax.axvline((LOW, 0.01)[k], color="0.5", ls=":", lw=0.9, label=(f"{LOW}", "worked below 0.01")[k])
-        ax.set(xscale="log", xlabel=word, yticks=range(len(names)), yticklabels=names, ylim=(len(names) - 0.5, -0.5))
+        ax.set(
+            xscale="log",
+            xlabel=word,
+            yticks=range(len(names)),
+            yticklabels=map(in_words, names),
+            ylim=(len(names) - 0.5, -0.5),
+        )
         ax.legend(loc="best")
     letters(axes)
     return figure

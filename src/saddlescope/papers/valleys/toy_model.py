@@ -170,7 +170,7 @@ def draw(results):
     m = results.measured
     axes[2].semilogy(m.share, np.maximum(m.printed_gap, 1e-4), "o", color=GREEN, ms=3, mfc="none")
     axes[2].axhline(EQUAL, color=BLACK, ls="--", lw=0.8)
-    axes[2].set(xlabel="share of the time with (i) to (iii)", ylabel="excess over the equality", xlim=(0, 1))
+    axes[2].set(xlabel="share of time with (i)–(iii)", ylabel="excess over the equality", xlim=(0, 1))
     letters(axes)
     return figure
 

@@ -67,7 +67,8 @@ def draw(results):
         runs = list(results.select(net=net).runs())
         for (name, word), colour, mark in zip(WORDS.items(), (ORANGE, BLUE, PURPLE, GREEN), "so^D", strict=True):
             show(ax, [m[name].values for m in runs], colour, mark, word)
-        ax.set(xlabel="layer (block)", title=net.replace(", L", ",\nL"), yscale="symlog", ylim=(0, None))
+        ax.set(xlabel="layer (block)", title=net.replace(", L", ",\nL"), yscale="symlog", ylim=(0, 400))
+        ax.set_yticks((0, 1, 10, 100), ("0", "1", "10", "100"))
     axes[0, 0].set_ylabel("minima per channel, untrained")
     letters(axes[0])
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)

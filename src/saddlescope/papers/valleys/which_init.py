@@ -109,7 +109,7 @@ def draw(results):
             axes[1, column].plot(depths(part), by_depth(part, worked), color=colour, marker=mark, ms=4,
                                  label=INIT_WORDS[init])  # fmt: skip
         axes[0, column].set_title({"clipped": "clipped to norm 1", "free": "not clipped"}[clip])
-        axes[1, column].set(xlabel="depth L")
+        axes[1, column].set(xlabel="depth L", xticks=depths(results))
     axes[0, 0].set_ylabel("epochs on the first plateau")
     axes[1, 0].set_ylabel("share of runs that worked")
     letters(axes.flat)
