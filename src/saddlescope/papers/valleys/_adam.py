@@ -1,12 +1,12 @@
-"""Adam's spikes: Fig. 9 and 10 and App. D. Rank 10, batch 512, lr 1e-4 fixed; 20,000 or 10,000
-epochs of its 300,000.
+"""Adam's spikes: Fig. 9 and 10 and App. D. Rank 10, batch 512, lr 1e-4 fixed, gradients clipped to
+norm 1 as App. C.1 says of all experiments.
 
-A spike is a stretch that lies √10 or more from the running median of the loss (over a twentieth of
-the run), and ten times or more at its extreme; stretches closer than a thousandth of the run are
-one, since the loss zigzags from epoch to epoch in a spike. One that lies below is a dip, the
-paper's "down then up", as into a valley; one above it is a jump. A spike's two sides are the epochs
-from its start to the extreme and from there to its end. A control at a third of the rate has three
-times the epochs.
+A spike is a stretch that lies √10 or more from the running median of the loss (over 1000 epochs, or a
+twentieth of a shorter run), and ten times or more at its extreme; stretches closer than 20 epochs,
+or a thousandth of a shorter run, are one, since the loss zigzags from epoch to epoch in a spike. One
+that lies below is a dip, the paper's "down then up", as into a valley; one above it is a jump. A
+spike's two sides are the epochs from its start to the extreme and from there to its end. A control
+at a third of the rate has three times the epochs, and spikes are three times as long.
 """
 
 import numpy as np
@@ -17,32 +17,53 @@ from saddlescope.optimisers import Adam
 from saddlescope.setting import Setting
 from saddlescope.tasks import cosine_sum
 
-EPOCHS = 20_000
-CONTROLS = {"float32": ("float32", 1), "float64": ("float64", 1), "third": ("float32", 3)}  # precision, rate ÷
-CONTROL_WORDS = {"float32": "float32", "float64": "float64", "third": "a third of the rate"}
+RATE = 1e-4
+EPOCHS, WHOLE = 20_000, 300_000  # of the controls, and of the paper
+CONTROLS = {  # precision, rate ÷, clip
+    "float32": ("float32", 1, 1.0), "float64": ("float64", 1, 1.0), "third": ("float32", 3, 1.0),
+    "free": ("float32", 1, None),
+}  # fmt: skip
+CONTROL_WORDS = {
+    "float32": "as in the paper", "float64": "float64", "third": "a third of the rate", "free": "not clipped",
+}  # fmt: skip
 EDGE, EXTREME = 0.5, 1.0  # decades
-SHOWN = 2000
+DRAWN = (
+    "Upper row: the loss of the first seed; the band is from its least to its largest value in stretches of equal "
+    "length, the line is the least. Lower row: 300 epochs around its farthest spike. Titles give means over seeds."
+)
+SHOWN, CLOSE = 1500, 300  # stretches of a whole curve; epochs around its farthest spike
 
 
 def adam_run(factor, N, bs, L, control, seed, lr, width, epochs):
-    precision, part = CONTROLS[control]
+    precision, part, clip = CONTROLS[control]
     return Setting(
         task=cosine_sum(factor, N),
         net=low_rank(10, L, width),
-        optimiser=Adam(lr / part),
+        optimiser=Adam(lr / part, clip=clip),
         batch=bs, epochs=part * epochs, precision=precision, seed=seed,
     )  # fmt: skip
 
 
-def spikes(loss) -> list[tuple[float, int, int]]:
-    """(decades above the running median, epochs to the extreme, epochs from it) of every spike."""
-    from scipy.ndimage import binary_closing, median_filter
+def from_median(loss, slower=1.0):
+    """Decades from the running median."""
+    from scipy.ndimage import median_filter
 
     height = np.log10(np.asarray(loss, float))
-    away = height - median_filter(height, len(height) // 20 | 1, mode="nearest")
-    found = []
+    window = int(min(1000 * slower, len(height) / 20)) | 1
+    return height - median_filter(height, window, mode="nearest")
+
+
+def spikes(loss, slower=1.0) -> list[tuple[float, int, int]]:
+    """(decades above the running median, epochs to the extreme, epochs from it) of every spike.
+
+    At a rate that is `slower` times as small, everything lasts as many times as long.
+    """
+    from scipy.ndimage import binary_closing
+
+    away = from_median(loss, slower)
+    join, found = int(max(2, min(20 * slower, len(away) / 1000))), []
     for sign in (1, -1):
-        beyond = binary_closing(sign * away > EDGE, np.ones(1 + max(2, len(height) // 1000)))
+        beyond = binary_closing(sign * away > EDGE, np.ones(1 + join))
         ends = np.flatnonzero(np.diff(beyond.astype(int), prepend=0, append=0))
         for at in (np.arange(a, b) for a, b in zip(ends[::2], ends[1::2], strict=True)):
             top = at[np.argmax(sign * away[at])]
@@ -52,18 +73,22 @@ def spikes(loss) -> list[tuple[float, int, int]]:
 
 
 def analyse(run, setting):
-    """Counts of dips and jumps, and the curve thinned for drawing: the least and largest of each stretch."""
-    loss = run.loss.values
-    found = spikes(loss)
+    """Counts of dips and jumps; the curve thinned for drawing, as the least and largest of each stretch; and the epochs
+    around the farthest spike of its second half."""
+    loss, slower = run.loss.values, max(1.0, RATE / setting.optimiser.lr)
+    found, away = spikes(loss, slower), from_median(loss, slower)
     cut = np.array_split(np.arange(len(loss)), min(SHOWN, len(loss)))
+    far = len(loss) // 2 + int(np.argmax(np.abs(away[len(loss) // 2 :])))
+    near = np.arange(max(0, far - CLOSE // 2), min(len(loss), far + CLOSE // 2))
     return {
         "dips": sum(h < 0 for h, *_ in found), "jumps": sum(h > 0 for h, *_ in found),
         "tallest": 10 ** max((abs(h) for h, *_ in found), default=0.0),
         "near_floor": float(np.mean(loss <= 2 * np.minimum.accumulate(loss))),
         "sides": float(np.median([a / b for _, a, b in found])) if found else np.nan,
-        "least_loss": loss.min(), "last_loss": loss[-1], "epochs": len(loss), "curve": (("tick",), loss.astype("f4")),
+        "least_loss": loss.min(), "last_loss": loss[-1], "epochs": len(loss),
         "low": (("stretch",), np.array([loss[c].min() for c in cut])),
         "high": (("stretch",), np.array([loss[c].max() for c in cut])),
+        "around": (("moment",), loss[near]), "around_at": (("moment",), near),
     }  # fmt: skip
 
 
@@ -89,22 +114,25 @@ def symmetric(results):
     return holds_in_share(good, ratios.size, text)
 
 
-def show(ax, runs, colour, label=None):
-    """The first run's curve as a band from its least to its largest loss, the others' least as lines."""
-    for i, m in enumerate(runs):
-        at = np.linspace(0, float(m.epochs), m.sizes["stretch"])
-        if i == 0:
-            ax.fill_between(at, m.low, m.high, color=colour, alpha=0.5, lw=0)
-        ax.semilogy(at, m.low, color=colour, lw=1 if i == 0 else 0.3, label=label if i == 0 else None)
-    ax.set(xlabel="epoch", ylabel="epoch loss")
+def show(ax, run, colour):
+    """The curve of a run: a band from the least to the largest loss of each stretch, its least as a line."""
+    at = np.linspace(0, float(run.epochs), run.sizes["stretch"])
+    ax.fill_between(at, run.low, run.high, color=colour, alpha=0.35, lw=0, rasterized=True)
+    ax.semilogy(at, run.low, color=colour, lw=0.8)
+    ax.locator_params(axis="x", nbins=4)
+    ax.set(xlabel="epoch")
 
 
-def numbers(runs):
-    """The numbers in a panel's title."""
-    if not runs:
-        return "not run"
+def show_close(ax, run, colour):
+    """The epochs around the farthest spike."""
+    ax.semilogy(run.around_at - float(run.around_at[0]), run.around, color=colour, lw=0.9)
+    ax.set(xlabel=f"epochs from {int(run.around_at[0]):,}")
+
+
+def numbers(runs) -> str:
+    """Dips and jumps, means over the runs."""
     dips, jumps = (np.mean([int(m[name]) for m in runs]) for name in ("dips", "jumps"))
-    return f"{dips:.1f} dips, {jumps:.1f} jumps per run"
+    return f"dips {dips:.3g}, jumps {jumps:.3g}"
 
 
 def listed(results, name):

@@ -5,21 +5,27 @@ which depths.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, SKY
-from saddlescope.papers.valleys._baseline import BATCHES, FACTORS, column, counts_of, groups, whole
+from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, WIDTH, letters
+from saddlescope.papers.valleys._baseline import BATCHES, FACTORS, column, counts_of, ended, groups, whole
+
+DRAWN = (
+    "A, B: bars are means over seeds, lines where one more seed would lie (95 %), diamonds the paper's counts. C: the "
+    "per cent of runs that worked; grey: depths above twice the number of cosines, which the sweep does not have. D: "
+    "every run, sorted; below the lower dotted line a run has worked, above the upper one it has failed."
+)
 
 
-def draw(rank, by_factor=None, by_batch=None):
+def draw(by_factor=None, by_batch=None):
     """A drawing function; `by_factor` and `by_batch` are the paper's counts, where it has them."""
 
     def drawn(results):
-        figure, axes = plt.subplots(2, 2, figsize=(9, 6.4))
+        figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.8))
         known = whole(results)
         bars(axes[0, 0], results, "factor", FACTORS, by_factor if known else None)
         bars(axes[0, 1], results, "bs", BATCHES, by_batch if known else None)
         depth_map(axes[1, 0], results)
         endings(axes[1, 1], results)
-        axes[0, 0].set_title(f"rank {rank}: worked runs per seed")
+        letters(axes.flat)
         return figure
 
     return drawn
@@ -33,34 +39,35 @@ def bars(ax, results, axis, values, published):
     for k, (_, low, high) in enumerate(ours):
         ax.plot([k, k], [low, high], color=BLUE, lw=1.5, label="95 % for one more seed" if k == 0 else None)
     if published is not None:
-        ax.plot(at, [published[v] for v, _ in parts], "D", color=ORANGE, ms=6, label="paper, one seed")
-    ax.set(xticks=at, xticklabels=[str(v) for v, _ in parts], xlabel={"bs": "batch size"}.get(axis, axis))
-    ax.set_ylabel("worked (test error < 0.01)")
-    ax.legend(fontsize=7)
+        ax.plot(at, [published[v] for v, _ in parts], "D", color=ORANGE, ms=4, label="paper, one seed")
+    word = {"bs": "batch size", "factor": "number of cosines"}[axis]
+    ax.set(xticks=at, xticklabels=[str(v) for v, _ in parts], xlabel=word, ylabel="runs that worked, per seed")
+    if axis == "factor":
+        ax.legend()
 
 
 def depth_map(ax, results):
-    """The share of worked runs by depth and factor; empty where the sweep has no runs."""
+    """The per cent of worked runs by depth and number of cosines; grey where the sweep has no runs."""
     share = np.full((len(FACTORS), 10), np.nan)
     for (factor, depth), part in groups(results, factor=FACTORS, L=range(1, 11)):
-        share[factor - 1, depth - 1] = np.mean(column(part, "outcome") == "worked")
-    image = ax.imshow(share, vmin=0, vmax=1, cmap="viridis", aspect="auto", extent=(0.5, 10.5, 5.5, 0.5))
+        share[factor - 1, depth - 1] = 100 * np.mean(ended(part) == "worked")
+    ax.set_facecolor("0.88")
+    image = ax.imshow(share, vmin=0, vmax=100, cmap="viridis", aspect="auto", extent=(0.5, 10.5, 5.5, 0.5))
     for (f, d), value in np.ndenumerate(share):
         if np.isfinite(value):
-            ax.text(d + 1, f + 1, f"{100 * value:.0f}", ha="center", va="center", fontsize=7,
-                    color="white" if value < 0.6 else BLACK)  # fmt: skip
-    ax.set(xlabel="depth L", ylabel="factor", title="worked, % of runs", xticks=range(1, 11), yticks=FACTORS)
-    ax.figure.colorbar(image, ax=ax, label="share worked")
+            ax.text(d + 1, f + 1, f"{value:.0f}", ha="center", va="center", size=6.5,
+                    color="white" if value < 60 else BLACK)  # fmt: skip
+    ax.set(xlabel="depth L", ylabel="number of cosines", xticks=range(1, 11), yticks=FACTORS)
+    ax.figure.colorbar(image, ax=ax, label="worked, % of runs")
 
 
 def endings(ax, results):
-    """Every run's test error, sorted, by factor: plateaus are constants."""
-    for factor, colour in zip(FACTORS, (BLACK, BLUE, GREEN, ORANGE, "#CC79A7"), strict=True):
-        part = results.select(factor=factor)
-        errors = np.sort(column(part, "test_error"))
+    """Every run's test error, sorted, by number of cosines: plateaus are constants."""
+    for factor, colour in zip(FACTORS, (BLACK, BLUE, GREEN, ORANGE, PURPLE), strict=True):
+        errors = np.sort(column(results.select(factor=factor), "test_error"))
         if errors.size:
-            ax.semilogy(np.linspace(0, 1, errors.size), errors, color=colour, lw=1.2, label=f"factor {factor}")
+            ax.semilogy(np.linspace(0, 1, errors.size), errors, color=colour, lw=1.2, label=str(factor))
     for level in (0.01, 0.5):
         ax.axhline(level, color="0.6", ls=":", lw=0.8)
-    ax.set(xlabel="share of runs", ylabel="test error", title="test errors, sorted (dotted: worked, failed)")
-    ax.legend(fontsize=7)
+    ax.set(xlabel="share of runs, sorted", ylabel="test error")
+    ax.legend(title="cosines", loc="lower right")

@@ -12,7 +12,7 @@ import numpy as np
 from saddlescope.nets import low_rank
 from saddlescope.optimisers import GradientDescent, LossBelow
 from saddlescope.setting import Setting
-from saddlescope.statistics import exponents
+from saddlescope.statistics import exponents, mean_of
 from saddlescope.tables import Table
 from saddlescope.tasks import cosine_sum
 
@@ -71,19 +71,20 @@ def at_least(results, threshold, unit="epochs"):
     return float(np.median(found)) if found.size else np.nan
 
 
+def by_draw(results):
+    """The results of each initial draw: one draw shifts the times of all its cells together."""
+    return [results.select(seed=seed) for seed in results.values("seed")]
+
+
+def spread(values) -> str:
+    """A number of each draw, in words: mean with its interval, or dashes."""
+    known = np.asarray(values)[np.isfinite(values)]
+    return shown(*mean_of(known)) if known.size else "–"
+
+
 def shown(value, half):
     """An exponent with its interval; a dash where the runs are too few for one."""
     return "–" if np.isnan(value) else f"{value:.2f}" if np.isnan(half) else f"{value:.2f} ± {half:.2f}"
-
-
-def time_word(value, least):
-    """A median in words; where it is censored, what it is at least."""
-    return "–" if np.isnan(value) else f"over {least:.0f}" if np.isinf(value) else f"{value:.0f}"
-
-
-def medians(parts, threshold, unit="epochs"):
-    """The medians of several parts, in words."""
-    return " and ".join(time_word(median(p, threshold, unit), at_least(p, threshold, unit)) for p in parts)
 
 
 def exponents_table(name, results, title):

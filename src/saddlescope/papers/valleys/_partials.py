@@ -1,12 +1,12 @@
 """What is counted on channel partials: one row per point of [-1, 1], one column per channel."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE, RED, SKY
 from saddlescope.observables import ProminentMinima
 
-COLOURS = (BLUE, ORANGE, GREEN, RED, SKY, PURPLE)
 count = ProminentMinima()
+WINDOW, LOCAL = 0.25, 0.5  # a quarter of the interval; half of a channel's energy
 
 
 def points(f):
@@ -26,12 +26,21 @@ def bending(f) -> tuple[float, float]:
     return float(bend[inside].mean()), float(bend[~inside].mean())
 
 
-def leaders(f) -> int:
-    """How many channels are the largest in size somewhere."""
-    return len(np.unique(np.argmax(np.abs(f), axis=1)))
+def locality(f) -> np.ndarray:
+    """Of each channel, less its mean, the largest share of its energy in a quarter of the interval: ¼ if it is spread
+    evenly, 1 if it lives in one place."""
+    energy = (f - f.mean(axis=0)) ** 2
+    size = max(1, round(WINDOW * len(f)))
+    sums = np.cumsum(np.vstack([np.zeros(f.shape[1]), energy]), axis=0)
+    return (sums[size:] - sums[:-size]).max(axis=0) / np.maximum(sums[-1], 1e-300)
 
 
 def show(ax, f, title):
-    for k, channel in enumerate(f.T):
-        ax.plot(points(f), channel, color=COLOURS[k % len(COLOURS)], lw=0.9, ls="-" if k < len(COLOURS) else "--")
-    ax.set(title=title, xlabel="x", xticks=(-1, -0.5, 0, 0.5, 1))
+    """The channels, from the first (dark) to the last (light)."""
+    for channel, shade in zip(f.T, shades(f.shape[1]), strict=True):
+        ax.plot(points(f), channel, color=shade, lw=0.8)
+    ax.set(title=title, xlabel="x", xticks=(-1, 0, 1))
+
+
+def shades(number):
+    return plt.colormaps["viridis"](np.linspace(0, 0.92, number))

@@ -15,6 +15,7 @@ from saddlescope.setting import Setting
 from saddlescope.tasks import Cosines, cosine_sum
 
 INITS = {"uniform": UniformFanIn, "gaussian": Gaussian, "mean-field": MeanField, "mup": MuP}
+INIT_WORDS = {"uniform": "uniform", "gaussian": "Gaussian", "mean-field": "mean-field", "mup": "μP"}
 
 
 @dataclass(frozen=True)

@@ -4,18 +4,18 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import NullLocator
 
-from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, RED
+from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, RED, WIDTH, letters
 from saddlescope.observables import learned_since
 
 # Four panels of one size with room for any labels: to compute the layout takes as long as to draw it.
-MARGINS = dict(left=0.075, right=0.985, bottom=0.08, top=0.905, wspace=0.2, hspace=0.32)
+MARGINS = dict(left=0.095, right=0.985, bottom=0.09, top=0.88, wspace=0.27, hspace=0.42)
 HALVES = (-1, -0.5, 0, 0.5, 1)
 DECADES = 100.0  # a loss that spans more is marked at powers of ten alone
 
 
 def draw_run(run, task, title):
-    figure, axes = plt.subplots(2, 2, figsize=(9, 6), layout="none", gridspec_kw=MARGINS)
-    figure.suptitle(title, fontsize=10)
+    figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.6), layout="none", gridspec_kw=MARGINS)
+    figure.suptitle(title, size=9)
     loss_panel(axes[0, 0], run)
     if str(run.status.values).startswith("diverged"):
         for ax in axes.flat[1:]:
@@ -25,6 +25,7 @@ def draw_run(run, task, title):
     fit_panel(axes[0, 1], run, task)
     partials_panel(axes[1, 0], run)
     frequency_panel(axes[1, 1], run, task)
+    letters(axes.flat)
     return figure
 
 
@@ -39,7 +40,7 @@ def loss_panel(ax, run):
     if high > DECADES * low:
         ax.yaxis.set_minor_locator(NullLocator())  # the marks between powers of ten cost more than the curve
     ax.set(xlabel="epoch", ylabel="loss", title="training loss and its stages")
-    ax.legend(fontsize=7, loc="lower left")
+    ax.legend(loc="lower left")
 
 
 def fit_panel(ax, run, task):
@@ -50,7 +51,7 @@ def fit_panel(ax, run, task):
     ax.set(xlabel="x", ylabel="y", xticks=HALVES, title=f"fit, test error {float(run.test_error.values[-1]):.2e}")
     low, high = ax.get_ylim()
     ax.set_ylim(low, high + 0.15 * (high - low))  # room for the legend
-    ax.legend(fontsize=7, loc="upper center", ncols=2)
+    ax.legend(loc="upper center", ncols=2)
 
 
 def partials_panel(ax, run):
@@ -61,7 +62,7 @@ def partials_panel(ax, run):
     colours = plt.colormaps["viridis"](np.linspace(0, 0.9, channels.shape[1]))
     for column, colour in zip(channels.T, colours, strict=True):
         ax.plot(x, column, lw=0.8, color=colour)
-    ax.set(xlabel="x", ylabel="channel output", xticks=HALVES, title=f"partials of block {blocks[-2]}, at the end")
+    ax.set(xlabel="x", ylabel="channel output", xticks=HALVES, title=f"channels of block {blocks[-2] + 1}, at the end")
 
 
 def frequency_panel(ax, run, task):
@@ -72,6 +73,8 @@ def frequency_panel(ax, run, task):
     for k, frequency in enumerate(task.frequencies):
         when = "not learned" if np.isnan(since[k]) else f"learned by {since[k]:.0f}"
         ax.plot(times, error[:, k], ".-", ms=3, lw=0.8, color=colours[k % 5], label=f"{frequency:g}: {when}")
-    ax.set(xlabel="epoch", ylabel="|residual amplitude|", xscale="symlog", title="what is left of each frequency")
+    ax.set(
+        xlabel="epoch", ylabel="size of the residual amplitude", xscale="symlog", title="what is left of each frequency"
+    )
     ax.axhline(0.5, color="0.7", lw=0.6, ls=":")
-    ax.legend(fontsize=7, title="frequency", title_fontsize=7)
+    ax.legend(title="frequency")

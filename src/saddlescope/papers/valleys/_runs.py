@@ -57,12 +57,12 @@ def around_cuts(run, name, after=10):
     return values[before], values[later]
 
 
-def falls_at_cuts(name):
+def falls_at_cuts(ratios_of):
     """The loss is lower ten epochs after a cut than before it: at every cut, as the paper says, so that `always` is
-    asked. Of a run that diverged every cut counts against it."""
+    asked. `ratios_of(run)` has the ratio of the loss at each cut."""
 
     def check(results):
-        ratios = [ratios_at_cuts(m, name) for m in results.runs()]
+        ratios = [ratios_of(m) for m in results.runs()]
         by_cut = [[r[k] for r in ratios if len(r) > k] for k in range(max(map(len, ratios)))]
         if not by_cut:
             return None
@@ -75,8 +75,9 @@ def falls_at_cuts(name):
 
 
 def ratios_at_cuts(run, name):
+    """The loss ten epochs after each cut over that before it. Of a run that diverged every cut counts against it."""
     before, after = around_cuts(run, name)
-    return after / before if run.finite else np.full(max(1, len(before)), np.inf)
+    return after / before if np.isfinite(run.loss.values).all() else np.full(max(1, len(before)), np.inf)
 
 
 def deepest(run, name):

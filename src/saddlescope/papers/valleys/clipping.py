@@ -12,7 +12,7 @@ import numpy as np
 from saddlescope.checks import holds_in_share
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLACK, BLUE, ORANGE
+from saddlescope.figures import BLACK, BLUE, ORANGE, WIDTH, letters
 from saddlescope.observables import Fit, TestError
 from saddlescope.papers.valleys._protocol import valleys
 from saddlescope.papers.valleys._runs import CLIPS, ending, failed_as
@@ -71,20 +71,21 @@ def tables(results):
 
 def draw(results):
     factors = sorted(results.values("factor"))
-    figure, axes = plt.subplots(1, len(factors), figsize=(4.2 * len(factors), 3.4), squeeze=False)
+    figure, axes = plt.subplots(1, len(factors), figsize=(WIDTH, 2.9), squeeze=False)
     for ax, factor in zip(axes[0], factors, strict=True):
         for clip, colour, shift in (("clipped", BLUE, 0.93), ("free", ORANGE, 1.07)):
             part = results.select(clip=clip, factor=factor).measured
             failed = part.outcome.values.astype(str) == "failed"
             ax.plot(part.bs.values[failed] * shift, part.level.values[failed], "o", color=colour, ms=4, mfc="none",
-                    label=f"{clip}, failed runs")  # fmt: skip
+                    label={"clipped": "clipped", "free": "not clipped"}[clip])  # fmt: skip
         both = results.select(factor=factor).predicted
         ax.axhline(float(both["mean"][0]), color=BLACK, lw=0.8, label="target's mean")
         ax.axhline(float(both["median"][0]), color=BLACK, lw=0.8, ls="--", label="target's median")
-        ax.set(xscale="log", xlabel="batch size", ylabel="level of the fit", title=f"factor {factor}")
+        ax.set(xscale="log", xlabel="batch size", ylabel="level of the fit", title=f"{factor} cosines")
         ax.set_xticks(results.values("bs"), map(str, results.values("bs")))
         ax.minorticks_off()
-    axes[0, 0].legend(fontsize=7)
+    letters(axes[0])
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
 
 
@@ -92,12 +93,13 @@ experiment = Experiment(
     title="Gradient clipping and why failed batch-1 runs end at the target's median",
     source="our own question, on App. C.5",
     setting=setting,
-    full=dict(clip=CLIPS, factor=(2, 3), bs=(1, 4, 16), seed=range(5), width=(1024,)),
+    full=dict(clip=CLIPS, factor=(2, 3), bs=(1, 4, 16), seed=range(15), width=(1024,)),
     quick=dict(clip=CLIPS, factor=(2,), bs=(1, 16), seed=range(3), width=(32,)),
     observe=(TestError(), fit),
     predict=(ConstantFit(),),
     analyse=analyse,
     draw=draw,
+    drawn="Circles are failed runs: the mean level of their output. Runs that diverged have none.",
     tables=tables,
     claims=(
         Claim("Clipped, failed batch-1 runs end at the median.", "ours", ended("clipped", 1, "median")),

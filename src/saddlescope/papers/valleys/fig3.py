@@ -13,7 +13,7 @@ from scipy.stats import kstest
 from saddlescope.checks import in_most_runs
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, ORANGE
+from saddlescope.figures import BLUE, ORANGE, SKY, WIDTH, letters
 from saddlescope.nets import low_rank
 from saddlescope.observables import LogRatios, log_sizes
 from saddlescope.optimisers import GradientDescent
@@ -34,9 +34,36 @@ def setting(seed, width, samples):
     )  # fmt: skip
 
 
+def analyse(run, setting):
+    """The largest log-ratio over the epochs; how the ratios of all pairs and the sizes lie at the start and the end."""
+    pairs, largest, at = run.log_ratio_pairs.values, run.log_ratio_max.values, run.saved_epoch.values
+    found = {
+        "largest": (("instant",), largest), "epoch_at": (("instant",), at), "pairs": (("instant", "pair"), pairs),
+        "first_largest": largest[0], "last_largest": largest[-1], "last_loss": run.loss.values[-1],
+        "trend": rank_correlation(at, largest),
+    }  # fmt: skip
+    for word, row in (("first", pairs[0]), ("last", pairs[-1])):
+        found[f"{word}_to_uniform"], found[f"{word}_to_normal"] = distances(row)
+    found["sizes_to_uniform"], found["sizes_to_normal"] = size_distances(pairs[-1])
+    return found
+
+
+def distances(ratios):
+    """Kolmogorov distance of all ratios, of both signs, to the uniform law on their range and to a normal law."""
+    ratios = np.concatenate([ratios, -ratios])
+    reach = np.abs(ratios).max()
+    return kstest(ratios, "uniform", (-reach, 2 * reach)).statistic, kstest(ratios, "norm", (0, ratios.std())).statistic
+
+
+def size_distances(ratios):
+    """The same of the sizes of the channels themselves."""
+    found = log_sizes(ratios)
+    to_uniform = kstest(found, "uniform", (found.min(), np.ptp(found))).statistic
+    return to_uniform, kstest(found, "norm", (found.mean(), found.std())).statistic
+
+
 def grows(run):
-    largest = run.log_ratio_max.values
-    return largest[-1] > largest[0] and rank_correlation(run.saved_epoch.values, largest) > 0.5
+    return run.last_largest > run.first_largest and run.trend > 0.5
 
 
 def where_learned(check):
@@ -45,66 +72,46 @@ def where_learned(check):
     """
 
     def told(results):
-        good = [m.loss.values[-1] < 0.1 * CONSTANT for m in results.runs()]
-        if any(good):
-            return check(results.where(np.array(good)))
-        text = f"no run has learned the target (losses {listed(results)}, a constant's {CONSTANT})"
+        losses = results.measured.last_loss.values
+        if np.any(losses < 0.1 * CONSTANT):
+            return check(results.where(losses < 0.1 * CONSTANT))
+        listed = ", ".join(f"{loss:.2g}" for loss in losses)
+        text = f"no run has learned the target (losses {listed}, a constant's {CONSTANT})"
         return CheckResult(False, f"{text}; {check(results).evidence}", unclear=True)
 
     return told
 
 
-def listed(results):
-    return ", ".join(f"{m.loss.values[-1]:.2g}" for m in results.runs())
-
-
 def say_growth(results):
-    rows = [(m.log_ratio_max.values[0], m.log_ratio_max.values[-1], m.loss.values[-1]) for m in results.runs()]
+    m = results.measured
+    rows = zip(m.first_largest.values, m.last_largest.values, m.last_loss.values, strict=True)
     return "start → end (last loss): " + ", ".join(f"{a:.1f} → {b:.1f} ({loss:.2g})" for a, b, loss in rows)
 
 
-def distances(run, at=-1):
-    """Kolmogorov distance of all ratios, of both signs, to the uniform law on their range and to a normal law."""
-    ratios = run.log_ratio_pairs.values[at]
-    ratios = np.concatenate([ratios, -ratios])
-    reach = np.abs(ratios).max()
-    return kstest(ratios, "uniform", (-reach, 2 * reach)).statistic, kstest(ratios, "norm", (0, ratios.std())).statistic
-
-
-def sizes_uniform(run):
-    found = log_sizes(run.log_ratio_pairs.values[-1])
-    to_uniform = kstest(found, "uniform", (found.min(), np.ptp(found))).statistic
-    return to_uniform < kstest(found, "norm", (found.mean(), found.std())).statistic
-
-
-def uniform(run):
-    to_uniform, to_normal = distances(run)
-    return to_uniform < to_normal
-
-
 def say_law(results):
-    ends = np.array([distances(m) for m in results.runs()])
-    starts = np.array([distances(m, 0) for m in results.runs()])
-    words = [f"{np.mean(d[:, 0]):.2f} to uniform, {np.mean(d[:, 1]):.2f} to normal" for d in (ends, starts)]
+    m = results.measured
+    words = [f"{float(m[f'{w}_to_uniform'].mean()):.2f} to uniform, {float(m[f'{w}_to_normal'].mean()):.2f} to normal"
+             for w in ("last", "first")]  # fmt: skip
     return f"mean Kolmogorov distance at the end {words[0]}; at the start, untrained, {words[1]}"
 
 
 def draw(results):
-    figure, axes = plt.subplots(1, 3, figsize=(11, 3.3))
-    for i, m in enumerate(results.runs()):
-        axes[0].plot(m.saved_epoch, m.log_ratio_max, color=BLUE, lw=1.6 if i == 0 else 0.5,
+    figure, axes = plt.subplots(1, 3, figsize=(WIDTH, 2.4))
+    for i, m in reversed(list(enumerate(results.runs()))):
+        axes[0].plot(m.epoch_at, m.largest, color=BLUE if i == 0 else SKY, lw=1.2 if i == 0 else 0.5,
                      label={0: "first seed", 1: "other seeds"}.get(i))  # fmt: skip
     run = next(iter(results.runs()))
-    axes[1].plot(run.saved_epoch, run.log_ratio_pairs, color=BLUE, lw=0.3)
-    for at, colour, word in ((0, "0.6", "start"), (-1, ORANGE, "end")):
-        ratios = run.log_ratio_pairs.values[at]
-        axes[2].hist(np.concatenate([ratios, -ratios]), bins=25, density=True, histtype="step", color=colour, lw=1.5,
+    axes[1].plot(run.epoch_at, run.pairs, color=BLUE, lw=0.25)
+    for at, colour, word in ((0, "0.6", "untrained"), (-1, ORANGE, "end")):
+        ratios = run.pairs.values[at]
+        axes[2].hist(np.concatenate([ratios, -ratios]), bins=25, density=True, histtype="step", color=colour, lw=1.2,
                      label=word)  # fmt: skip
-    axes[0].set(xlabel="epoch", ylabel="largest log-ratio at x = 0", title="maximum over pairs")
-    axes[1].set(xlabel="epoch", ylabel="log-ratio of a pair", title="all pairs, first seed")
-    axes[2].set(xlabel="log-ratio, both signs", ylabel="density", title="first seed")
-    axes[0].legend(fontsize=7)
-    axes[2].legend(fontsize=7)
+    axes[0].set(xlabel="epoch", ylabel="largest log-ratio at x = 0")
+    axes[1].set(xlabel="epoch", ylabel="log-ratio of a pair")
+    axes[2].set(xlabel="log-ratio, both signs", ylabel="density")
+    axes[0].legend()
+    axes[2].legend()
+    letters(axes)
     return figure
 
 
@@ -116,7 +123,9 @@ experiment = Experiment(
     quick=dict(seed=range(1), width=(64,), samples=(640,)),
     save_at=every_epoch(20, EPOCHS),
     observe=(LogRatios(),),
+    analyse=analyse,
     draw=draw,
+    drawn="A: one line per seed. B: all 105 pairs of channels of the first seed. C: their distribution, both signs.",
     claims=(
         Claim(
             "The largest log-ratio grows over training when channels specialise.",
@@ -127,13 +136,13 @@ experiment = Experiment(
         Claim(
             "A roughly uniform spread of the log-ratios shows distinct roles: they are spread so.",
             "V13 · Fig. 3",
-            where_learned(in_most_runs(uniform, say_law)),
+            where_learned(in_most_runs(lambda m: m.last_to_uniform < m.last_to_normal, say_law)),
             note="differences of alike channels cannot be uniform: their law has its peak at zero",
         ),
         Claim(
             "The log-sizes of the channels themselves are nearer to uniform than to normal.",
             "ours",
-            in_most_runs(sizes_uniform),
+            in_most_runs(lambda m: m.sizes_to_uniform < m.sizes_to_normal),
             note="fifteen values are few to tell two laws apart",
         ),
     ),

@@ -2,10 +2,16 @@
 10, Adam.
 
 Target cos(12mπx) + cos(24mπx + ½) + cos(36mπx) + cos(72mπx + ½) on N = 1000, batch 100, lr 1e-3 ×
-0.9 every 100 epochs, at most 4,000 (when the rate is 1.5 % of what it was). Here m ≤ 1.5 and L ≤ 12
-with five seeds, and one L = 56 at m = 5. A run is stopped when its loss is below 1e-6: it has
-converged, so that no test error far below that is seen.
+0.9 every 100 epochs, gradients clipped to norm 1. The authors' runs at m = 0.6 have 12,000 epochs.
+After 6,600 the rate is below 1e-6 and weights stand still, so that 6,600 are the whole of them here.
+At m = 0.3 and 1.5 runs end after 4,000, when 98.5 % of all steps, weighted by the rate, are done.
+The deep net (L = 56, m = 5) had 100,000 epochs; ours has 400, at the largest rates: a blow-up there
+would show the sentence, and none would not refute it. Rank 10; m ≤ 1.5 at L = 3 and 5 with five
+seeds, L = 12 with two. A run is stopped when its loss is below 1e-6: it has converged, so that no
+test error far below that is seen.
 """
+
+from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,7 +19,7 @@ import numpy as np
 from saddlescope.checks import groups_by, holds_in_share
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, GREEN, ORANGE
+from saddlescope.figures import BLUE, GREEN, ORANGE, WIDTH
 from saddlescope.nets import low_rank
 from saddlescope.observables import TestError
 from saddlescope.optimisers import Adam, LossBelow, StepDecay
@@ -24,16 +30,17 @@ from saddlescope.tasks import multi_frequency
 
 DEPTHS, LOW, HIGH = (3, 5, 12), (0.3, 0.6), 1.5
 DEEP = 56
+EPOCHS = {0.3: 4000, 0.6: 6600, 1.5: 4000, 5: 400}
 
 
-def setting(m, L, seed, width, budget):
+def setting(m, L, seed, width, part):
     return Setting(
         task=multi_frequency(m, samples=1000),
         net=low_rank(10, L, width, trainable="all"),
-        optimiser=Adam(lr=1e-3),
+        optimiser=Adam(lr=1e-3, clip=1.0),
         schedule=StepDecay(0.9, every=100),
         stop=LossBelow(1e-6),
-        batch=100, epochs=budget, precision="float32", seed=seed,
+        batch=100, epochs=round(part * EPOCHS[m]), precision="float32", seed=seed,
     )  # fmt: skip
 
 
@@ -65,7 +72,9 @@ def blows_up(results):
     grown = part.last_loss.values > 2 * part.first_loss.values
     n = int(np.sum(lost | grown))
     spread = ", ".join(f"{a:.2g} → {b:.2g}" for a, b in zip(part.first_loss.values, part.last_loss.values, strict=True))
-    return holds_in_share(n, len(lost), f"{n} of {len(lost)} runs not finite or above twice their start; loss {spread}")
+    text = f"{n} of {len(lost)} runs not finite or above twice their start; loss {spread}"
+    found = holds_in_share(n, len(lost), text)
+    return found if found.holds else replace(found, unclear=True)  # the authors' runs were 250 times as long
 
 
 def tables(results):
@@ -80,18 +89,18 @@ def tables(results):
 
 
 def draw(results):
-    figure, ax = plt.subplots(figsize=(6, 3.8))
+    figure, ax = plt.subplots(figsize=(WIDTH, 3.2))
     for m, colour, mark in zip((*LOW, HIGH), (BLUE, GREEN, ORANGE), "o^s", strict=True):
         part = results.select(m=m)
         ax.semilogy(part.measured.L, part.measured.test_error, mark, color=colour, ms=5, mfc="none", label=f"m = {m:g}")
-    deep = results.select(L=DEEP)
-    ax.semilogy(deep.measured.L, np.minimum(deep.measured.test_error, 1e3), "x", color="k", label="m = 5, L = 56")
+    deep = results.select(L=DEEP).measured
+    ax.semilogy(deep.L, np.minimum(deep.test_error, 1e3), "x", color="k", ms=4, label="m = 5 (at most 1000)")
     ax.axhspan(1e-6, 1e-5, color=BLUE, alpha=0.15, lw=0, label="paper, m ≤ 0.6")
     ax.axhline(0.01, color="0.5", ls=":", lw=0.8)
     ax.set(xlabel="depth L", ylabel="test error", xscale="log", xticks=[*DEPTHS, DEEP],
            xticklabels=[*map(str, DEPTHS), str(DEEP)])  # fmt: skip
     ax.minorticks_off()
-    ax.legend(fontsize=7)
+    ax.legend(loc="center right")
     return figure
 
 
@@ -100,20 +109,21 @@ experiment = Experiment(
     title="Test error by target frequency and depth",
     source="App. C.8",
     setting=setting,
-    full=dict(m=(*LOW, HIGH, 5), L=(*DEPTHS, DEEP), seed=range(5), width=(777,), budget=(4000,)),
-    quick=dict(m=(0.3,), L=(3,), seed=range(1), width=(128,), budget=(400,)),
-    where="(m < 2) == (L < 20) and (L < 20 or seed == 0)",
+    full=dict(m=EPOCHS, L=(*DEPTHS, DEEP), seed=range(5), width=(777,), part=(1,)),
+    quick=dict(m=(0.3,), L=(3,), seed=range(1), width=(128,), part=(0.1,)),
+    where="(m < 2) == (L < 20) and (L != 12 or (m < 1 and seed < 2))",
     observe=(TestError(),),
     analyse=analyse,
     draw=draw,
+    drawn="One mark per run. The band is what the paper reports for m ≤ 0.6; below the dotted line a run has worked.",
     tables=tables,
     claims=(
         Claim("Low frequencies (m = 0.3, 0.6) end at a test error near 1e-6 to 1e-5.", "V44 · C.8",
               ends(lambda e: e < 1e-4, "below 1e-4"), only={"m": LOW},
-              note="at m = 0.3 all do, at each depth; at m = 0.6 none, after 4,000 epochs at rank 10"),
+              note="at m = 0.3 all do, at each depth; at m = 0.6 none, at rank 10, when the rate is below 1e-6"),
         Claim("High frequencies (m = 1.5) do not converge.", "V45 · C.8",
               ends(lambda e: ~(e < 0.01), "at 0.01 or more"), only={"m": HIGH}),
         Claim("A very deep net (L = 56) blows up at m = 5.", "V46 · C.8", blows_up, only={"L": DEEP},
-              note="of one run, with our initialisation: it stays where the best constant is, a loss of 2"),
+              note="in 400 epochs, at the largest rates, it stays where the best constant is, a loss of 2"),
     ),
 )  # fmt: skip

@@ -15,9 +15,9 @@ import numpy as np
 from saddlescope.checks import decided_by, if_clear
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE
+from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE, WIDTH, letters
 from saddlescope.papers.valleys import _baseline as base
-from saddlescope.papers.valleys._protocol import INITS, valleys
+from saddlescope.papers.valleys._protocol import INIT_WORDS, INITS, valleys
 from saddlescope.papers.valleys._runs import SLOW
 from saddlescope.statistics import same_share
 from saddlescope.tables import AGREES, Table, agreeing, shown
@@ -83,18 +83,19 @@ def fewer_than_uniform(init):
 
 def draw(results):
     factors = results.values("factor")
-    figure, axes = plt.subplots(1, len(factors), figsize=(4 * len(factors), 3.4), sharey=True, squeeze=False)
+    figure, axes = plt.subplots(1, len(factors), figsize=(WIDTH, 2.9), sharey=True, squeeze=False)
     for ax, factor in zip(axes[0], factors, strict=True):
         for init, colour, mark in zip(INITS, (BLUE, ORANGE, GREEN, PURPLE), "os^D", strict=True):
             part = results.select(init=init, factor=factor)
             depths = sorted(part.values("L"))
-            share = [np.mean(base.column(part.select(L=L), "outcome") == "worked") for L in depths]
-            ax.plot(depths, share, color=colour, marker=mark, ms=5, label=init)
+            share = [np.mean(base.ended(part.select(L=L)) == "worked") for L in depths]
+            ax.plot(depths, share, color=colour, marker=mark, ms=5, label=INIT_WORDS[init])
         mean = PUBLISHED[factor] / RUNS[factor]
-        ax.axhline(mean, color="0.5", ls="--", lw=0.9, label=f"paper, all depths: {mean:.0%}")
-        ax.set(xlabel="depth L", title=f"factor {factor}, rank 5", xticks=range(1, 2 * factor + 1))
-        ax.legend(fontsize=7)
+        ax.axhline(mean, color="0.5", ls="--", lw=0.9, label="paper, all depths")
+        ax.set(xlabel="depth L", title=f"{factor} cosine{'s' * (factor > 1)}, rank 5", xticks=range(1, 2 * factor + 1))
     axes[0, 0].set_ylabel("share of runs that worked")
+    letters(axes[0])
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
     return figure
 
 
@@ -109,6 +110,7 @@ experiment = Experiment(
     predict=base.PREDICT,
     analyse=base.analyse,
     draw=draw,
+    drawn="Marks are shares of all runs of a depth: five seeds of every number of samples and batch size.",
     tables=lambda results: (counts(results),),
     claims=(
         Claim("The nets are μ-parameterised (relative to a width of 1): drawn so, as many "

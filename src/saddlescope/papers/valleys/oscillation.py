@@ -15,7 +15,7 @@ import numpy as np
 from saddlescope.checks import decided_by, in_most_runs
 from saddlescope.claims import UNCLEAR, Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLACK, BLUE, ORANGE
+from saddlescope.figures import BLACK, BLUE, ORANGE, WIDTH, letters
 from saddlescope.papers.valleys._oscillation import OBSERVE, SOUND, chirp_run, listed, show, spread
 from saddlescope.statistics import apart, mean_of
 from saddlescope.tables import Table
@@ -81,7 +81,7 @@ def tables(results):
 
 def draw(results):
     depths = results.values("L")
-    figure, axes = plt.subplots(1, len(depths), figsize=(3 * len(depths) + 0.5, 3.2), sharey=True, squeeze=False)
+    figure, axes = plt.subplots(1, len(depths), figsize=(WIDTH, 2.6), sharey=True, squeeze=False)
     for ax, L in zip(axes[0], depths, strict=True):
         runs = list(results.select(L=L).runs())
         layers, spikes = np.arange(1, L + 1), runs[0].predicted.spikes.values
@@ -90,7 +90,8 @@ def draw(results):
             show(ax, [m[SOUND].values[at][:-1] for m in runs], colour, mark, word)
         ax.set(xlabel="layer ℓ", title=f"L = {L}", xticks=layers)
     axes[0, 0].set_ylabel("periods per channel")
-    axes[0, 0].legend(fontsize=7)
+    letters(axes[0])
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
 
@@ -98,12 +99,13 @@ experiment = Experiment(
     title="Oscillations per channel by layer, against the conjecture of 2ℓ",
     source="App. C.10, Section 3",
     setting=setting,
-    full=dict(L=DEPTHS, seed=range(5), epochs=(3000,)),
+    full=dict(L=DEPTHS, seed=range(12), epochs=(3000,)),
     quick=dict(L=(2, 4), seed=range(1), epochs=(100,)),
     save_at=SaveAt((0,)),
     observe=OBSERVE,
     predict=(SpikesByLayer(),),
     draw=draw,
+    drawn="Marks are means over draws, bars their 95 % intervals; the dashed line is the conjecture.",
     tables=tables,
     claims=(
         Claim(

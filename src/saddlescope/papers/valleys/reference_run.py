@@ -13,10 +13,10 @@ import numpy as np
 from saddlescope.checks import holds_in_share
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, ORANGE
+from saddlescope.figures import BLUE, ORANGE, WIDTH, letters
 from saddlescope.nets import Gaussian, UniformFanIn
 from saddlescope.observables import FullLoss, TestError
-from saddlescope.papers.valleys._protocol import Name
+from saddlescope.papers.valleys._protocol import INIT_WORDS, Name
 from saddlescope.papers.valleys._runs import first_below
 from saddlescope.statistics import mean_of
 from saddlescope.training import on_cut
@@ -72,14 +72,15 @@ def shorter_plateau(results):
 
 
 def draw(results):
-    figure, axes = plt.subplots(1, 2, figsize=(8, 3.2), sharex=True, sharey=True)
+    figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.6), sharex=True, sharey=True)
     for ax, init in zip(axes, INITS, strict=True):
         for measured in results.select(init=init).runs():
             ax.loglog(np.arange(1, measured.sizes["epoch"] + 1), measured.loss.values, color=BLUE, lw=0.7)
             at = measured.cuts
             ax.loglog(at, measured.loss.values[at - 1], ".", color=ORANGE, ms=3)
-        ax.set(xlabel="epoch", title=f"{NAME}, rank 10, {init}")
-    axes[0].set_ylabel("epoch loss; one dot per cut")
+        ax.set(xlabel="epoch", title=f"{INIT_WORDS[init]} draw")
+    axes[0].set_ylabel("epoch loss")
+    letters(axes)
     return figure
 
 
@@ -87,11 +88,12 @@ experiment = Experiment(
     title="f3_N768_bs4_L3 at rank 10: test error, epochs and cuts over seeds",
     source="App. A.2, C.4",
     setting=setting,
-    full=dict(init=tuple(INITS), seed=range(5)),
+    full=dict(init=tuple(INITS), seed=range(12)),
     quick=dict(init=tuple(INITS), seed=range(1)),
     save_at=on_cut(after=10),
     observe=(error, FullLoss()),
     draw=draw,
+    drawn="One line per seed; a dot is a cut of the learning rate.",
     claims=(
         Claim("With the uniform initialisation the test error ends near 1e-3.", "ours", ends_near,
               only={"init": "uniform"}),

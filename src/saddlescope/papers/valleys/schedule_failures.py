@@ -13,7 +13,7 @@ import numpy as np
 from saddlescope.checks import groups_by, holds_in_share, if_clear, in_most_runs, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, ORANGE
+from saddlescope.figures import BLUE, ORANGE, WIDTH, letters
 from saddlescope.observables import TestError
 from saddlescope.optimisers import Constant, HalveOnStagnation
 from saddlescope.papers.valleys._protocol import Name
@@ -81,7 +81,7 @@ def fewer_fail(results):
 
 def draw(results):
     shown = sorted(results.values("L"))
-    figure, axes = plt.subplots(1, len(shown), figsize=(4.4 * len(shown), 3.4), sharey=True, squeeze=False)
+    figure, axes = plt.subplots(1, len(shown), figsize=(WIDTH, 2.9), sharey=True, squeeze=False)
     for ax, L in zip(axes[0], shown, strict=True):
         for rule, colour, order in (("halving", BLUE, 3), ("fixed", ORANGE, 2)):
             for i, m in enumerate(results.select(rule=rule, L=L).runs()):
@@ -91,9 +91,10 @@ def draw(results):
         said = results.select(rule="halving", L=L).predicted
         if said.sizes["run"]:
             ax.axvline(said.epochs[0], color=BLUE, ls=":", lw=0.8, label="frozen at the earliest")
-        ax.set(xlabel="epoch", title=f"f3_N768_bs4_L{L}, rank 5")
+        ax.set(xlabel="epoch", title=f"L = {L}")
     axes[0, 0].set_ylabel("epoch loss")
-    axes[0, 0].legend(fontsize=7)
+    letters(axes[0])
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
 
@@ -102,12 +103,14 @@ experiment = Experiment(
     title="Deep nets under the halving schedule and at a fixed learning rate",
     source="our own question, on App. C.5",
     setting=setting,
-    full=dict(rule=RULES, L=(5, 6), seed=range(5), width=(1024,)),
+    full=dict(rule=RULES, L=(5, 6), seed=range(12), width=(1024,)),
     quick=dict(rule=RULES, L=(5,), seed=range(1), width=(32,)),
     observe=(TestError(),),
     predict=lambda rule, **_: (FrozenAt(),) if rule == "halving" else (),
     analyse=analyse,
     draw=draw,
+    drawn="One line per seed: three cosines, N = 768, batch 4, rank 5. Below the dotted level a run has left the "
+    "plateau.",
     claims=(
         Claim("A deep run that the schedule freezes on the plateau leaves it at a fixed rate.", "ours", frozen,
               note=LONGER),

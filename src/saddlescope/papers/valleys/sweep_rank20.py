@@ -6,7 +6,7 @@ from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.papers.valleys import _baseline as base
 from saddlescope.papers.valleys._baseline import BATCHES, FACTORS
-from saddlescope.papers.valleys._baseline_figure import draw
+from saddlescope.papers.valleys._baseline_figure import DRAWN, draw
 
 RANK = 20
 
@@ -28,7 +28,8 @@ experiment = Experiment(
     observe=base.OBSERVE,
     predict=base.PREDICT,
     analyse=base.analyse,
-    draw=draw(RANK),
+    draw=draw(),
+    drawn=DRAWN,
     tables=tables,
     claims=(
         Claim("Larger batches: fewer worked runs and a worse best error.", "ours", base.large_batches_worse),

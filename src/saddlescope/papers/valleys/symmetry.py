@@ -41,6 +41,7 @@ experiment = Experiment(
     save_at=SaveAt((0,)),
     observe=symmetry.observe(BLOCKS),
     draw=symmetry.draw(BLOCKS),
+    drawn=symmetry.DRAWN,
     tables=symmetry.tables,
     claims=(
         Claim("At (144, 48) the frozen net is symmetric and the other is not.", "V24 · C.9", seen,

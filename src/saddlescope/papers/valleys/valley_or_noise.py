@@ -9,18 +9,20 @@ cut and of each branch, since a single instant scatters. (Before a cut there are
 rule cuts as soon as it may.)
 
 What each number would mean. A cut is a drop if its branch ends below 0.9 of the loss before. At a
-drop, in logarithms of the loss, the first that is true:
-- "anyway": without a cut the loss falls by half as much or more;
-- "calm": descent without noise falls by half as much or more at the old rate: a noise floor;
-- "average": the average of iterates does: what lies below was within reach of the old rate;
-- "valley": where the cut leads is too sharp for the old rate, sharpness × lr / 2 ≥ 1;
-- "neither".
+drop, in logarithms of the loss, "falls" means by half as much as the cut does, or more:
+- without a cut the loss falls: the drop comes anyway;
+- descent without noise falls at the old rate: it is a noise floor;
+- the average of iterates at the old rate falls: they were around that place before the cut;
+- sharpness × lr / 2 ≥ 1 at the old rate: the place is a valley too sharp for it, before the cut (they
+  were in it) or only after (they enter it).
 
-This was written before the first runs, with "calm" and "average" as one word, "noise", and losses
-at single instants. The first runs told the two apart: averages fall, descent without noise does
-not. Two branches were then added to see why: the average of the iterates of descent without noise,
-which falls if that descent swings across a floor; and descent without noise and without clipping,
-which is what plain descent at that rate would do at such a sharpness.
+This was written before the first runs, with noise and average as one word, and losses at single
+instants. The first runs told the two apart: averages fall, descent without noise does not. Two
+branches were then added to see why: the average of the iterates of descent without noise, which
+falls if that descent swings from wall to wall; and descent without noise and without clipping,
+which is what plain descent at that rate would do at such a sharpness. Averages lie low in a valley
+too sharp for the rate as well, so that "average" and "valley" do not exclude each other: in the
+first form the order in which they were asked decided between them.
 """
 
 import matplotlib.pyplot as plt
@@ -29,21 +31,21 @@ import numpy as np
 from saddlescope.checks import holds_in_share
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED
+from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, WIDTH, letters
 from saddlescope.observables import Parameters
 from saddlescope.papers.valleys._branches import LOST, analyse, follow
 from saddlescope.papers.valleys._runs import WIDE, main_run
 from saddlescope.tables import Table
 from saddlescope.training import on_cut
 
-DEPTH, DROP = 3, 0.9
+DEPTH, DROP, CAP = 3, 0.9, 100
 BRANCHES = {
     "cut": "cut", "uncut": "no cut", "averaged": "no cut, averaged", "calm": "no noise",
     "calm_averaged": "no noise, averaged", "free": "no noise, no clip",
 }  # fmt: skip
 KINDS = {
-    "anyway": "fall without the cut", "calm": "fall without noise", "average": "have an average of iterates as low "
-    "at the old rate", "valley": "are behind a wall too sharp for it", "neither": "are none of these",
+    "anyway": "fall without the cut", "calm": "fall without noise", "inside": "are in a sharp valley that they were in "
+    "before", "entry": "are in a sharp valley only after the cut", "neither": "are none of these",
 }  # fmt: skip
 COLOURS = dict(zip(BRANCHES, (BLACK, ORANGE, BLUE, GREEN, PURPLE, RED), strict=True))
 
@@ -52,85 +54,66 @@ def setting(seed, width, cuts):
     return main_run(DEPTH, seed, width)
 
 
+def drops(run):
+    """At which cuts the loss drops."""
+    return run["cut"].values < DROP * run["before"].values
+
+
+def falls(run, name):
+    """A branch falls by half as much as the cut does, in logarithms; cut by cut."""
+    return np.log(run["before"] / run[name]).values >= np.log(run["before"] / run["cut"]).values / 2
+
+
+def was_inside(run):
+    """Too sharp for the old rate before the cut as well, and the average of iterates at that rate lies as low."""
+    return (run.sharp_before.values >= 1) & falls(run, "averaged")
+
+
+def enters(run):
+    """Too sharp for the old rate after the cut, and nothing at that rate was there: no average of iterates, with noise
+    or without."""
+    around = falls(run, "averaged") | falls(run, "calm_averaged") | falls(run, "calm")
+    return (run.sharp_after.values >= 1) & ~around
+
+
 def kinds(run):
-    """The word for each cut; an empty one where the loss does not drop."""
-    fall = {name: np.log(run["before"].values / run[name].values) for name in ("cut", "uncut", "averaged", "calm")}
-    half = fall["cut"] / 2
-    true = [fall["uncut"] >= half, fall["calm"] >= half, fall["averaged"] >= half, run.sharp_after.values >= 1]
-    words = np.select(true, list(KINDS)[:4], "neither")
-    return np.where(run["cut"].values < DROP * run["before"].values, words, "")
-
-
-def behind_walls(run):
-    """Where the cut leads is too sharp for the old rate, and descent without noise does not get
-    there.
-    """
-    short = np.log(run["before"].values / run["calm"].values) < np.log(run["before"].values / run["cut"].values) / 2
-    return (run.sharp_after.values >= 1) & short
-
-
-def say_walls(results):
-    sharp = sum(int(np.sum(m.sharp_after.values[kinds(m) != ""] >= 1)) for m in results.runs())
-    return f"sharpness × lr / 2 is 1 or more after {sharp}; counted where full-batch descent gets not half as far"
-
-
-def all_kinds(results):
-    found = np.concatenate([kinds(m) for m in results.runs()])
-    return found[found != ""], len(found)
+    """A word for each cut, the first that is true; an empty one where the loss does not drop."""
+    true = [falls(run, "uncut"), falls(run, "calm"), was_inside(run), enters(run)]
+    return np.where(drops(run), np.select(true, list(KINDS)[:4], "neither"), "")
 
 
 def said(results):
-    words, cuts = all_kinds(results)
+    found = np.concatenate([kinds(m) for m in results.runs()])
+    words = found[found != ""]
     counts = ", ".join(f"{int(np.sum(words == word))} {meaning}" for word, meaning in KINDS.items())
-    return f"{len(words)} drops at {cuts} cuts: {counts}"
-
-
-def are(*wanted):
-    def check(results):
-        words, _ = all_kinds(results)
-        good = int(np.sum(np.isin(words, wanted)))
-        text = f"{good} of {len(words)} drops; {said(results)}"
-        return holds_in_share(good, len(words), text) if len(words) else None
-
-    return check
+    return f"{len(words)} drops at {len(found)} cuts: {counts}"
 
 
 def at_drops(test, say):
     """test(run), cut by cut, is true at most drops."""
 
     def check(results):
-        found = np.concatenate([test(m)[kinds(m) != ""] for m in results.runs()])
+        found = np.concatenate([test(m)[drops(m)] for m in results.runs()])
         good = int(found.sum())
         return holds_in_share(good, len(found), f"{good} of {len(found)} drops; {say(results)}") if len(found) else None
 
     return check
 
 
-def falls_enough(name):
-    """A branch falls by half as much as the cut does, in logarithms."""
-    return lambda run: np.log(run["before"] / run[name]).values >= np.log(run["before"] / run["cut"]).values / 2
-
-
 def median_ratio(name):
     def say(results):
-        ratios = np.concatenate([(m[name] / m["before"]).values[kinds(m) != ""] for m in results.runs()])
-        cuts = np.concatenate([(m["cut"] / m["before"]).values[kinds(m) != ""] for m in results.runs()])
+        ratios, cuts = (np.concatenate([(m[n] / m["before"]).values[drops(m)] for m in results.runs()])
+                        for n in (name, "cut"))  # fmt: skip
         middle = "infinite: diverged" if np.median(ratios) > LOST else f"{np.median(ratios):.3g}"
         return f"median loss over that before {middle}, where the cut has {np.median(cuts):.2f}"
 
     return say
 
 
-def sharp_in_general(results):
-    """At the drops: sharpness × lr / 2 before the cut is 1 or more."""
-    at = [(m.sharp_before.values[k], m.sharp_after.values[k]) for m in results.runs()
-          for k in np.flatnonzero(kinds(m) != "")]  # fmt: skip
-    if not at:
-        return None
-    before, after = np.transpose(at)
-    good = int(np.sum(before >= 1))
-    text = f"median sharpness × lr / 2 at the old rate {np.median(before):.2f} before and {np.median(after):.2f} after"
-    return holds_in_share(good, len(before), f"{good} of {len(before)} drops; {text}")
+def say_sharp(results):
+    before, after = (np.concatenate([m[n].values[drops(m)] for m in results.runs()])
+                     for n in ("sharp_before", "sharp_after"))  # fmt: skip
+    return f"median sharpness × lr / 2 at the old rate {np.median(before):.2f} before and {np.median(after):.2f} after"
 
 
 def tables(results):
@@ -146,30 +129,50 @@ def tables(results):
 
 
 def draw(results):
-    figure, axes = plt.subplots(1, 3, figsize=(12, 3.6))
-    for i, m in enumerate(results.runs()):
-        at = np.arange(1, m.sizes["cut"] + 1)
-        for name, word in BRANCHES.items():
-            ratio = np.minimum(m[name].values / m["before"].values, 100)
-            axes[0].semilogy(at, ratio, color=COLOURS[name], lw=1.6 if i == 0 else 0.5, label=word if i == 0 else None)
-        for name, colour in (("sharp_before", PURPLE), ("sharp_after", RED)):
-            word = {"sharp_before": "before the cut", "sharp_after": "ten epochs after"}[name]
-            style = "-" if name == "sharp_before" else "--"
-            axes[1].semilogy(
-                at, m[name], style, color=colour, lw=1.6 if i == 0 else 0.5, label=word if i == 0 else None
-            )
-        axes[2].semilogy(at, m.noise_over_signal, color=BLUE, lw=1.6 if i == 0 else 0.5)
-    axes[0].axhline(1, color="0.6", lw=0.6)
-    axes[1].axhline(1, color="0.6", lw=0.6)
-    axes[2].axhline(1, color="0.6", lw=0.6)
-    axes[0].set(xlabel="cut", ylabel="loss over that before the cut", title="ten epochs on, by branch")
-    axes[1].set(xlabel="cut", ylabel="sharpness × old rate / 2", title="too sharp above 1")
-    axes[2].set(xlabel="cut", ylabel="gradient noise over signal", title="a batch of 8, before the cut")
-    axes[0].legend(fontsize=7)
-    axes[1].legend(fontsize=7)
+    runs = list(results.runs())
+    figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.8))
+    for name, word in BRANCHES.items():
+        by_cut(axes[0, 0], runs, lambda m, name=name: np.minimum(m[name] / m["before"], CAP), COLOURS[name], word)
+    at_the_drops(axes[0, 1], runs)
+    for name, colour, word in (("sharp_before", PURPLE, "before the cut"), ("sharp_after", RED, "ten epochs after")):
+        by_cut(axes[1, 0], runs, lambda m, name=name: m[name], colour, word)
+    by_cut(axes[1, 1], runs, lambda m: m.noise_over_signal, BLUE)
+    for ax in (axes[0, 0], *axes[1]):
+        ax.axhline(1, color="0.6", lw=0.6)
+        ax.set(xlabel="number of the cut", yscale="log")
+        ax.xaxis.get_major_locator().set_params(integer=True)
+    axes[0, 0].set_ylabel("loss over that before")
+    axes[1, 0].set_ylabel("sharpness × old rate / 2")
+    axes[1, 1].set_ylabel("gradient noise over signal")
+    axes[1, 0].legend()
+    letters(axes.flat)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
 
+def by_cut(ax, runs, values, colour, label=None):
+    """One thin line per seed, and their median."""
+    length = max(m.sizes["cut"] for m in runs)
+    rows = np.full((len(runs), length), np.nan)
+    for row, m in zip(rows, runs, strict=True):
+        row[: m.sizes["cut"]] = values(m)
+        ax.plot(np.arange(1, length + 1), row, color=colour, lw=0.3, alpha=0.6)
+    ax.plot(np.arange(1, length + 1), np.nanmedian(rows, axis=0), color=colour, lw=1.3, label=label)
+
+
+def at_the_drops(ax, runs):
+    """Every drop a dot for each branch."""
+    for k, name in enumerate(BRANCHES):
+        ratios = np.concatenate([(m[name] / m["before"]).values[drops(m)] for m in runs])
+        scatter = np.linspace(-0.25, 0.25, len(ratios)) if len(ratios) else ratios
+        ax.plot(k + scatter, np.minimum(ratios, CAP), ".", color=COLOURS[name], ms=3)
+    ax.axhline(1, color="0.6", lw=0.6)
+    ax.set(yscale="log", ylabel="the same, at drops only")
+    words = [word.replace(", ", ",\n") for word in BRANCHES.values()]
+    ax.set_xticks(range(len(words)), words, rotation=40, ha="right")
+
+
+INSIDE = "averages of iterates at the old rate lie as low: they were in that valley before the cut, swinging in it"
 experiment = Experiment(
     title="What the drop at a learning-rate cut consists of: a valley or a noise floor",
     source="our own question, on Sec. 1 (iii) and 3",
@@ -181,29 +184,30 @@ experiment = Experiment(
     full=dict(seed=range(5), width=(WIDE,), cuts=(14,)),
     quick=dict(seed=range(1), width=(64,), cuts=(3,)),
     draw=draw,
+    drawn="A, C and D: thin lines are seeds, bold ones their medians. B: one dot per cut at which the loss drops. "
+    "Branches continue for ten epochs from the weights before the cut; losses are on all data, ratios above 100 are "
+    "drawn at 100.",
     tables=tables,
     claims=(
         Claim("Reducing the learning rate allows the drop: at the old rate it does not come in the same epochs.",
-              "V5 · Abstract (3)", are("calm", "average", "valley", "neither")),
-        Claim("The cut allows the optimiser to enter a valley: what lies below is not reached at the "
-              "old rate, neither by averaging iterates nor without the noise of batches.",
-              "V5 · Abstract (3)", are("valley", "neither"),
-              note="the average of the iterates at the old rate lies as low: the floor was under them all along"),
-        Claim("The drop at a cut is the entry into a valley too sharp for the old rate.", "V6 · Sec. 3",
-              at_drops(behind_walls, say_walls),
-              note="it is sharp, and descent without noise does not settle there; but it is not an "
-              "entry: see the average"),
+              "V5 · Abstract (3)", at_drops(lambda m: ~falls(m, "uncut"), said)),
+        Claim("The cut lets the optimiser enter a valley: at the old rate it was not around the place where it goes.",
+              "V5 · Abstract (3)", at_drops(enters, said), note=INSIDE),
+        Claim("A drop at a cut leads down a narrow valley, too sharp for the old rate.", "V6 · Sec. 3",
+              at_drops(lambda m: m.sharp_after.values >= 1, say_sharp)),
+        Claim("The drop at a cut is the entry into that valley.", "V6 · Sec. 3", at_drops(enters, say_sharp),
+              note=INSIDE),
+        Claim("It is a sharp valley that they were already in: as sharp before the cut, and the average of the "
+              "iterates at the old rate lies as low.", "ours", at_drops(was_inside, say_sharp)),
         Claim("The average of iterates at the old rate falls by half as much or more.", "ours",
-              at_drops(falls_enough("averaged"), median_ratio("averaged"))),
-        Claim("Without the noise of batches the loss falls by half as much or more at the old rate.", "ours",
-              at_drops(falls_enough("calm"), median_ratio("calm")),
+              at_drops(lambda m: falls(m, "averaged"), median_ratio("averaged"))),
+        Claim("It is the noise of batches alone: without it the loss falls by half as much or more at the old rate.",
+              "ours", at_drops(lambda m: falls(m, "calm"), median_ratio("calm")),
               note="full-batch descent at that rate does not settle either: see the next two"),
         Claim("The average of the iterates of full-batch descent at the old rate falls by half "
-              "as much or more: the descent swings across a floor.",
-              "ours", at_drops(falls_enough("calm_averaged"), median_ratio("calm_averaged"))),
+              "as much or more: the descent swings from wall to wall.",
+              "ours", at_drops(lambda m: falls(m, "calm_averaged"), median_ratio("calm_averaged"))),
         Claim("Without clipping full-batch descent at the old rate leaves for a loss ten times as high.", "ours",
-              at_drops(lambda run: run["free"].values > 10 * run["before"].values, median_ratio("free"))),
-        Claim("Before a drop the loss is too sharp for plain descent at that rate.", "ours",
-              sharp_in_general),
+              at_drops(lambda m: m["free"].values > 10 * m["before"].values, median_ratio("free"))),
     ),
 )  # fmt: skip

@@ -14,9 +14,9 @@ import numpy as np
 from saddlescope.checks import decided_by, groups_by, holds_in_share
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE
+from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE, WIDTH, letters
 from saddlescope.observables import TestError
-from saddlescope.papers.valleys._protocol import INITS, valleys
+from saddlescope.papers.valleys._protocol import INIT_WORDS, INITS, valleys
 from saddlescope.papers.valleys._runs import CLIPS, SLOW, ending, first_below
 from saddlescope.tables import Table
 
@@ -95,7 +95,7 @@ def tables(results):
 
 
 def draw(results):
-    figure, axes = plt.subplots(2, 2, figsize=(8.4, 5.6), sharex=True, sharey="row")
+    figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4.4), sharex=True, sharey="row")
     for column, clip in enumerate(CLIPS):
         for init, colour, mark in zip(INITS, (BLUE, ORANGE, GREEN, PURPLE), "os^D", strict=True):
             part = results.select(init=init, clip=clip)
@@ -105,16 +105,15 @@ def draw(results):
             left = np.isfinite(lengths)
             axes[0, column].semilogy(part.measured.L.values[left], lengths[left], mark, color=colour, ms=4,
                                      mfc="none")  # fmt: skip
-            axes[0, column].semilogy(depths(part), by_depth(part, plateau), color=colour,
-                                     label=init if left.any() else None)  # fmt: skip
-            axes[1, column].plot(depths(part), by_depth(part, worked), color=colour, marker=mark, ms=4, label=init)
+            axes[0, column].semilogy(depths(part), by_depth(part, plateau), color=colour)
+            axes[1, column].plot(depths(part), by_depth(part, worked), color=colour, marker=mark, ms=4,
+                                 label=INIT_WORDS[init])  # fmt: skip
         axes[0, column].set_title({"clipped": "clipped to norm 1", "free": "not clipped"}[clip])
-        axes[1, column].set(xlabel="depth L")
+        axes[1, column].set(xlabel="depth L", xticks=depths(results))
     axes[0, 0].set_ylabel("epochs on the first plateau")
     axes[1, 0].set_ylabel("share of runs that worked")
-    for ax in (axes[0, 0], axes[1, 1]):
-        if ax.get_legend_handles_labels()[0]:
-            ax.legend(fontsize=7)
+    letters(axes.flat)
+    figure.legend(*axes[1, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
 
 
@@ -127,6 +126,8 @@ experiment = Experiment(
     observe=(TestError(),),
     analyse=analyse,
     draw=draw,
+    drawn="Marks of the upper row are runs that leave the plateau, lines their medians; those of the lower row are "
+    "shares of the runs. Where no line is, half of the runs or more never leave it.",
     tables=tables,
     claims=(
         Claim("The uniform draw has a first plateau more than twice as long as the Gaussian.", "ours",
