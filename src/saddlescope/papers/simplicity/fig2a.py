@@ -21,7 +21,7 @@ from saddlescope.setting import Setting
 from saddlescope.theory import DropSchedule, LinearLevels, TypicalDrops
 
 WIDTHS = {"linear": (3, 10, 30, 100, 300, 1000), "attention": (5, 10, 25, 50, 100), "quadratic": (5, 10, 25, 50, 100)}
-SEEDS = {"linear": 10, "attention": 10, "quadratic": 40}  # of the last ten could not tell
+SEEDS = {"linear": 40, "attention": 10, "quadratic": 40}  # of the first and the last ten could not tell
 NAMES = {"linear": "linear net", "attention": "linear attention", "quadratic": "quadratic net"}
 
 

@@ -135,7 +135,7 @@ experiment = Experiment(
     title="Loss curves from large initial weights of low rank",
     source="Fig. 2C",
     setting=setting,
-    full=dict(spread=SPREADS, rank=range(4), seed=range(10)),
+    full=dict(spread=SPREADS, rank=range(4), seed=range(40)),
     quick=dict(spread=("0.7",), rank=range(4), seed=range(1)),
     save_at=every(20, STEPS),
     observe=(width,),

@@ -132,7 +132,7 @@ experiment = Experiment(
     predict=lambda panel, width, seed: (RelaxedLevel(width + 1),),
     analyse=analyse,
     keep=("loss",),
-    full=dict(panel=PANELS, width=(0, 1), seed=range(5)),
+    full=dict(panel=PANELS, width=(0, 1), seed=range(10)),
     quick=dict(panel=("B", "G"), width=(0, 1), seed=range(1)),
     draw=draw,
     claims=(

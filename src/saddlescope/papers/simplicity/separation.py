@@ -146,7 +146,7 @@ experiment = Experiment(
     title="Whether directions or single units are learned in turn, by the order of φ",
     source="Section 5, Section 7, App. C",
     setting=setting,
-    full=dict(panel=(*TWO, *DEEP), seed=range(10)),
+    full=dict(panel=(*TWO, *DEEP), seed=range(20)),
     quick=dict(panel=("1B", "1G", "5A", "5F"), seed=range(1)),
     save_at=save_at,
     observe=(Parameters(),),
