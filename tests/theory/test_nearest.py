@@ -1,4 +1,4 @@
-"""The nearest embedded fixed point of a linear net against the least distance over all of Lemma 6, by another optimiser."""
+"""The nearest embedded fixed point of a linear net against the least distance over Lemma 6, by another optimiser."""
 
 from itertools import combinations
 

@@ -12,7 +12,6 @@ from saddlescope.nets.net import Net, Params
 from saddlescope.numerics import reproducible
 from saddlescope.tasks.task import Moments, Samples
 
-
 TIED = 0.1  # a second direction that has grown to this share of the first grows with it
 
 

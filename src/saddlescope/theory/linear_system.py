@@ -48,7 +48,7 @@ class LinearSystem:
         return theta @ top @ top.T
 
     def exponent(self, multiplicity: int = 1) -> float:
-        """1 - s_{r+1} / s_1. Where there is no further singular value, as with one output, the rest does not grow: 1."""
+        """1 - s_{r+1} / s_1. With no further singular value, as with one output, the rest does not grow: 1."""
         s = np.linalg.svd(self.sigma, compute_uv=False)
         require(
             0 < multiplicity <= len(s),

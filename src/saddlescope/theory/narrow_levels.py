@@ -24,9 +24,9 @@ class NarrowLevels(Prediction):
     at most that. It goes up to the net's own width at most.
 
     Gives `plateau_level`, and `times_found`, how many of the starts ended there. A level found once
-    may not be the least: give more `tries`. Zero weights need no search and count as found by all. Holds where a plateau is a visited saddle that embeds the *best* net of h
-    units. One that embeds another local minimum lies higher. Reference: simplicity paper, Theorem 1
-    and Section 5.
+    may not be the least: give more `tries`. Zero weights need no search and count as found by all.
+    Holds where a plateau is a visited saddle that embeds the *best* net of h units. One that embeds
+    another local minimum lies higher. Reference: simplicity paper, Theorem 1 and Section 5.
 
     **Arguments:**
 

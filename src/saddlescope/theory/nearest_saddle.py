@@ -86,5 +86,7 @@ def _lowest_beside(net, near, statistics, rng):
     """The lowest loss found a little beside the point, with the net's own units."""
     smallest = int(np.argmin((stacked(near.point) ** 2).sum(1)))
     flat, restore = ravel_pytree(jax.tree.map(jnp.asarray, near.point))
-    along = [float(squared_error(net, restore(flat + side * BESIDE * near.saddle.escape), statistics)) for side in (1, -1)]
+    along = [
+        float(squared_error(net, restore(flat + side * BESIDE * near.saddle.escape), statistics)) for side in (1, -1)
+    ]
     return min(perturbed(net, near.point, smallest, statistics, rng)[1], *along)

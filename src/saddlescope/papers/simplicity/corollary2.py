@@ -95,8 +95,12 @@ def saddles(results):
     """No gradient, and a lower loss once moved: by a tenth of the level."""
     m = results.measured
     good = (m.deep_gradient.values < FIXED) & (m.deep_below.values < 0.9 * m.deep_level.values)
-    text = f"{share_text(int(good.sum()), good.size)}; largest gradient {m.deep_gradient.values.max():.1e}; loss of the "
-    text += f"embedded point {m.deep_level.values.min():.2g} to {m.deep_level.values.max():.2g} of the first, once moved "
+    text = (
+        f"{share_text(int(good.sum()), good.size)}; largest gradient {m.deep_gradient.values.max():.1e}; loss of the "
+    )
+    text += (
+        f"embedded point {m.deep_level.values.min():.2g} to {m.deep_level.values.max():.2g} of the first, once moved "
+    )
     return always(good.sum(), good.size, f"{text}at most {m.deep_below.values.max():.1e}")
 
 

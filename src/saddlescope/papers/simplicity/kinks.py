@@ -126,8 +126,8 @@ experiment = Experiment(
     observe=(Parameters(),),
     analyse=analyse,
     draw=draw,
-    drawn="The map of the first seed around the unit circle (of the first two inputs), on the middle plateau and at the "
-    "end. Between kinks it is a sine.",
+    drawn="The map of the first seed around the unit circle (of the first two inputs), on the middle plateau and at "
+    "the end. Between kinks it is a sine.",
     claims=(
         Claim("Two-layer ReLU nets have a map of one kink on the plateau, and of two at the end.", "S67 · Abstract",
               in_most_runs(grows, counted, by="panel"), {"panel": RELU}),

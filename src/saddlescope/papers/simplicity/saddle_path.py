@@ -136,7 +136,7 @@ experiment = Experiment(
     quick=dict(panel=("B", "G"), width=(0, 1), seed=range(1)),
     draw=draw,
     claims=(
-        Claim("The weights stay on the manifold of one unit more.", "S11 · Section 4", stays),
+        Claim("The weights stay on the manifold of one unit more.", "S11 · Section 4", stays, built=True),
         Claim("The weights converge to a fixed point on that manifold, of a lower loss.", "S11 · Section 4", arrives),
     ),
 )

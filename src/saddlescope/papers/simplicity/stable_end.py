@@ -95,7 +95,7 @@ def draw(results):
                         ms=4, label=word)  # fmt: skip
     for limit in (STAYS, LEAVES):
         ax.axhline(limit, color="0.6", ls=":", lw=0.8)
-    words = [NAMES[p].replace(", W* =", ",\nW* =").replace("linear ", "linear\n").replace("ReLU ", "ReLU\n") for p in names]
+    words = [NAMES[p].replace(", ", ",\n", 1).replace("r c", "r\nc").replace("U c", "U\nc") for p in names]
     ax.set(ylabel="distance in the end, over the move", xticks=range(len(names)))
     ax.set_xticklabels(words)
     ax.legend(loc="center right")

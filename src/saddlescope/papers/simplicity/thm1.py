@@ -43,18 +43,19 @@ def made(kind, rng, narrow, any_sign):
             "span": Span((a, c), (b, d))}[kind]  # fmt: skip
 
 
-def measure(unit, kind, seed, loss):
+def measure(unit, kind, seed, criterion):
     rng = np.random.default_rng(seed)
     (inputs, outputs), net = sizes(unit), Units(2, UNITS[unit], 2.0)
     narrow = net.init(rng, inputs, outputs)
-    data = with_targets(net, narrow, data_with_fixed_point(net, narrow, rng.standard_normal((40, inputs)), rng), loss)
+    data = data_with_fixed_point(net, narrow, rng.standard_normal((40, inputs)), rng)
+    data = with_targets(net, narrow, data, criterion)
     way = made(kind, rng, narrow, measured(unit).homogeneous)
     wide = embed(narrow, 3, way)
     before, after = (outputs_and_slopes(net, p, data.x)[0] for p in (narrow, wide))
     return {
         "fits": way.fits(measured(unit)),
-        "narrow_gradient": relative_gradient(net, narrow, data, LOSSES[loss]),
-        "wide_gradient": relative_gradient(net, wide, data, LOSSES[loss]),
+        "narrow_gradient": relative_gradient(net, narrow, data, LOSSES[criterion]),
+        "wide_gradient": relative_gradient(net, wide, data, LOSSES[criterion]),
         "map_gap": float(jnp.abs(after - before).max() / jnp.abs(before).max()),
     }
 
@@ -64,7 +65,11 @@ def with_targets(net, params, data, loss):
     outputs = np.asarray(net(params, data.x))
     residual = np.asarray(data.y) - outputs
     slope = 0.5 * residual / np.abs(residual).max()  # of ln cosh it is below one
-    targets = {"squared": data.y, "log cosh": outputs + np.arctanh(slope), "logistic": 1 / (1 + np.exp(-outputs)) + slope}
+    targets = {
+        "squared": data.y,
+        "log cosh": outputs + np.arctanh(slope),
+        "logistic": 1 / (1 + np.exp(-outputs)) + slope,
+    }
     return Samples(data.x, jnp.asarray(targets[loss]))
 
 
@@ -110,14 +115,14 @@ def draw(results):
     return kinds_figure(results, titles, worst_of, (EXACT, BROKEN), "gradient or change of the map, relative")
 
 
-SQUARED = {"loss": "squared"}
+SQUARED = {"criterion": "squared"}
 experiment = Experiment(
     title="Four ways to embed a narrow net's fixed point in a wider net",
     source="Theorem 1",
     measure=measure,
-    full=dict(unit=UNITS, kind=KINDS, seed=range(20), loss=LOSSES),
-    quick=dict(unit=FEW, kind=KINDS, seed=range(1), loss=LOSSES),
-    where="loss == 'squared' or seed < 5",
+    full=dict(unit=UNITS, kind=KINDS, seed=range(20), criterion=LOSSES),
+    quick=dict(unit=FEW, kind=KINDS, seed=range(1), criterion=LOSSES),
+    where="criterion == 'squared' or seed < 5",
     draw=draw,
     claims=(
         *(Claim(f"{number} The wider net has the same map and is at a fixed point.",
@@ -127,8 +132,8 @@ experiment = Experiment(
               controls_fail(worst_of, BROKEN), SQUARED),
         Claim("More properties of φ allow more embedded fixed points.", "S5 · Remark 1", works_for, SQUARED),
         Claim("Under other losses (ln cosh, logistic) the wider net has the same map and is at a fixed point.",
-              "S68 · Theorem 1", same_map_and_fixed, {"loss": OTHERS}),
+              "S68 · Theorem 1", same_map_and_fixed, {"criterion": OTHERS}),
         Claim("Controls under other losses: units without the property lose the map or the fixed point.",
-              "S68 · Theorem 1", controls_fail(worst_of, BROKEN), {"loss": OTHERS}),
+              "S68 · Theorem 1", controls_fail(worst_of, BROKEN), {"criterion": OTHERS}),
     ),
 )  # fmt: skip

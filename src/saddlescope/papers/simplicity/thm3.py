@@ -42,7 +42,7 @@ def relation(kind, rng, any_sign):
 
 
 @cache
-def drawn(unit, kind, seed, loss):
+def drawn(unit, kind, seed, criterion):
     """The factors of the relation, initial weights that obey it, and samples: from one stream of
     random numbers.
     """
@@ -54,34 +54,34 @@ def drawn(unit, kind, seed, loss):
         w[3] = gamma @ w[:3]
     x = rng.standard_normal((40, inputs))
     y = rng.standard_normal((40, outputs))
-    return gamma, start, ArrayTask(x, (y > 0).astype(float) if loss == "logistic" else y)
+    return gamma, start, ArrayTask(x, (y > 0).astype(float) if criterion == "logistic" else y)
 
 
 def net(unit):
     return Units(4, UNITS[unit], 0.7)
 
 
-def setting(unit, kind, seed, loss):
-    _, start, task = drawn(unit, kind, seed, loss)
+def setting(unit, kind, seed, criterion):
+    _, start, task = drawn(unit, kind, seed, criterion)
     return Setting(
         task=task,
         net=net(unit),
         optimiser=GradientDescent(RATES.get(unit, 1e-3)),
         initial=given_weights(start),
-        loss=LOSSES[loss],
+        loss=LOSSES[criterion],
         train_on_moments=False,
         steps=STEPS,
         seed=seed,
     )
 
 
-def predict(unit, kind, seed, loss):
-    gamma, _, _ = drawn(unit, kind, seed, loss)
-    return (PreservedRelation(gamma),) if loss == "squared" and KINDS[kind].fits(measured(unit)) else ()
+def predict(unit, kind, seed, criterion):
+    gamma, _, _ = drawn(unit, kind, seed, criterion)
+    return (PreservedRelation(gamma),) if criterion == "squared" and KINDS[kind].fits(measured(unit)) else ()
 
 
-def analyse(run, setting, unit, kind, seed, loss):
-    gamma, start, task = drawn(unit, kind, seed, loss)
+def analyse(run, setting, unit, kind, seed, criterion):
+    gamma, start, task = drawn(unit, kind, seed, criterion)
     end, losses = {n: run[f"param_{n}"].values[-1] for n in start}, run.loss.values
     moved = np.linalg.norm(np.concatenate([(end[n] - start[n]).ravel() for n in start]))
     size = np.linalg.norm(np.concatenate([end[n].ravel() for n in start]))
@@ -128,7 +128,7 @@ def draw(results):
     return kinds_figure(results, titles, off, (KEPT, BROKEN), "distance from the manifold over the way moved")
 
 
-SQUARED = {"loss": "squared"}
+SQUARED = {"criterion": "squared"}
 experiment = Experiment(
     title="Relations between units that gradient descent preserves",
     source="Theorem 3",
@@ -136,9 +136,9 @@ experiment = Experiment(
     observe=(Parameters(),),
     predict=predict,
     analyse=analyse,
-    full=dict(unit=UNITS, kind=KINDS, seed=range(20), loss=LOSSES),
-    quick=dict(unit=("linear", "relu", "quadratic", "sigmoid", "tanh"), kind=KINDS, seed=range(1), loss=LOSSES),
-    where="loss == 'squared' or seed < 5",
+    full=dict(unit=UNITS, kind=KINDS, seed=range(20), criterion=LOSSES),
+    quick=dict(unit=("linear", "relu", "quadratic", "sigmoid", "tanh"), kind=KINDS, seed=range(1), criterion=LOSSES),
+    where="criterion == 'squared' or seed < 5",
     draw=draw,
     claims=(
         *(Claim(f"{way.theorem} The relation is preserved under descent.", f"S8 · Theorem 3 {way.theorem}", preserved,
@@ -147,8 +147,8 @@ experiment = Experiment(
               controls_fail(off, BROKEN), SQUARED),
         Claim("On the manifold a net of one unit less has the same map.", "S9 · F.3, Eq. 28", narrower, SQUARED),
         Claim("Under other losses (ln cosh, logistic) each relation is preserved as well.", "S68 · Theorem 3",
-              preserved, {"loss": OTHERS}),
+              preserved, {"criterion": OTHERS}),
         Claim("Controls under other losses: without the property of φ the relation is lost.", "S68 · Theorem 3",
-              controls_fail(off, BROKEN), {"loss": OTHERS}),
+              controls_fail(off, BROKEN), {"criterion": OTHERS}),
     ),
 )  # fmt: skip

@@ -29,7 +29,7 @@ def predict(net, **_):
 
 def analyse(run, made):
     """The step of the first drop; NaN without one."""
-    return {"drop": next((d.at for d in run.stages.drops), np.nan)}
+    return {"first_drop": next((d.at for d in run.stages.drops), np.nan)}
 
 
 def rows_of(dataset, results):
@@ -49,12 +49,14 @@ def per_decade(results):
     """Steps per factor e of ε, of each seed, measured and predicted: the same at every scale, to 1 %."""
     if len(results.values("scale")) < 3:
         return None
-    scales, found = rows_of(results.measured.drop.values, results)
+    scales, found = rows_of(results.measured.first_drop.values, results)
     _, theory = rows_of(said(results), results)
     slope = lambda rows: np.diff(rows, axis=1) / np.diff(np.log(scales))  # noqa: E731
     gap = np.abs(slope(found) / slope(theory) - 1).max(axis=1)
     good = int(np.sum(gap < 0.01))
-    text = f"{-slope(found).mean():.2f} steps per factor e, said {-slope(theory).mean():.2f}; largest gap {gap.max():.1e}"
+    text = (
+        f"{-slope(found).mean():.2f} steps per factor e, said {-slope(theory).mean():.2f}; largest gap {gap.max():.1e}"
+    )
     return holds_in_share(good, len(gap), f"{share_text(good, len(gap))}; {text}, allowed 0.01")
 
 
@@ -62,7 +64,7 @@ def inverse(results):
     """The slope of ln(step) over ln(ε) is -1, seed by seed, to 2 %."""
     if len(results.values("scale")) < 3:
         return None
-    scales, found = rows_of(results.measured.drop.values, results)
+    scales, found = rows_of(results.measured.first_drop.values, results)
     slopes = np.array([np.polyfit(np.log(scales), np.log(row), 1)[0] for row in found])
     good = int(np.sum(np.abs(slopes + 1) < 0.02))
     text = f"slopes {slopes.min():.3f} to {slopes.max():.3f}, said -1, allowed 0.02"
@@ -77,7 +79,7 @@ def draw(results):
             ax.remove()
             continue
         plot = ax.semilogx if net == "linear" else ax.loglog
-        plot(part.measured.scale, part.measured["drop"], "o", color=colour, mfc="none", ms=4, label="measured")
+        plot(part.measured.scale, part.measured.first_drop, "o", color=colour, mfc="none", ms=4, label="measured")
         plot(part.measured.scale, said(part), "x", color=BLACK, ms=3, label="theory, from the draw")
         ax.set(xlabel="initial scale ε", ylabel="step of the first drop", title=f"{net} net")
         ax.legend()

@@ -33,7 +33,7 @@ def _by_steps(F, G, product, rounds):
 
 
 def _by_multiplier(F, G, product, start):
-    """At the nearest point F' = F + G' Λᵀ and G' = G + F' Λ; Λ such that the product is met. None where none is found."""
+    """At the nearest point F' = F + G' Λᵀ and G' = G + F' Λ; Λ such that the product is met. None without one."""
 
     def moved(flat):
         L = flat.reshape(product.shape)

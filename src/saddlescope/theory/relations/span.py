@@ -10,7 +10,6 @@ from saddlescope.serialization.part import as_float
 from saddlescope.theory.relations.constraint import onto_product
 from saddlescope.theory.relations.kind import Kind, numpy, split, stacked
 
-
 ROUNDING = 1e-9  # of the largest singular value
 
 
