@@ -34,9 +34,9 @@ def test_identity_teacher_on_the_paper_s_covariance(seed):
     _, axes = np.linalg.eigh(np.array(COVARIANCE))
     axes = axes[:, ::-1]  # the first mode has the largest variance
     half, drop = predict(setting)
-    # 1 %: the rate of growth is exact for descent, its shape near the top is not (a step or so).
-    np.testing.assert_allclose(half, half_strengths(setting, axes, axes, (1, 1)), rtol=0.01)
-    np.testing.assert_allclose(drop, fastest_falls(descend_linear(setting)[0]), rtol=0.01)
+    # What is left is of second order in the rate; a drop is read to half a step.
+    np.testing.assert_allclose(half, half_strengths(setting, axes, axes, (1, 1)), rtol=5e-4)
+    np.testing.assert_allclose(drop, fastest_falls(descend_linear(setting)[0]), atol=0.6)
 
 
 @settings(max_examples=8, deadline=None, derandomize=True)
@@ -74,6 +74,20 @@ def test_the_rate_of_descent_is_not_that_of_the_flow():
     uncorrected = predicted * np.log1p(0.02 * s) / (0.02 * s)
     assert abs(predicted / measured - 1) < 0.01
     assert abs(uncorrected / measured - 1) > 0.015
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_what_is_left_is_of_second_order_in_the_rate(seed):
+    """The relative error falls with the square of the learning rate; without the constant it would fall with the rate.
+    White data and one mode: no other mode's part hides it."""
+    rates, errors = np.array([0.04, 0.02, 0.01, 0.005]), []
+    for lr in rates:
+        setting = linear_setting(((2,),), ((1,),), units=20, lr=lr, seed=seed, steps=round(10 / lr))
+        measured = half_strengths(setting, np.eye(1), np.eye(1), (2,))[0]
+        errors.append(predict(setting)[0][0] / measured - 1)
+    slope = np.polyfit(np.log(rates), np.log(np.abs(errors)), 1)[0]
+    assert slope == pytest.approx(2, abs=0.2)
+    assert abs(errors[0]) < 1e-3
 
 
 @pytest.mark.parametrize("seed", range(2))

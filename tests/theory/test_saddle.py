@@ -45,8 +45,20 @@ def test_a_global_minimum_is_no_strict_saddle_and_nothing_beside_it_is_lower():
     moments = LinearTeacher(((3, 0), (0, 1)), ((1, 0), (0, 1))).data(np.random.default_rng(0))
     net, points = Units(4, Neuron(Identity()), 1.0), LinearFixedPoints(moments)
     params = points.weights(points.sets[-1], 4, np.random.default_rng(1))
-    assert saddle(net, params, moments).kind == "degenerate"
+    found = saddle(net, params, moments)
+    assert found.kind == "minimum"
+    assert np.sum(np.abs(found.eigenvalues) < 1e-9) > 4  # flat directions, of more units than are needed
     assert perturbed(net, params, 0, moments, np.random.default_rng(2))[1] >= 0
+
+
+def test_an_exact_fit_of_samples_is_a_minimum_and_a_silent_quadratic_unit_is_not():
+    """Two quadratic units fit y = x₁² + x₂²; a third is silent. At the zero map all is flat, and all may grow."""
+    x = np.random.default_rng(0).standard_normal((30, 2))
+    data, net = Samples(x, (x**2).sum(1, keepdims=True)), Units(3, Neuron(Square()), 1.0)
+    fit = {"u": np.array([[1.0, 0], [0, 1], [0, 0]]), "v": np.array([[1.0], [1], [0]])}
+    assert saddle(net, fit, data).kind == "minimum"
+    zero = {name: 0 * w for name, w in fit.items()}
+    assert saddle(net, zero, data).kind == "degenerate"
 
 
 def test_levels_of_narrow_nets():

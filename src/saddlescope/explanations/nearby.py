@@ -21,6 +21,7 @@ from saddlescope.theory import (
     relax,
     saddle,
 )
+from saddlescope.theory.escape_time import grown_until
 from saddlescope.theory.narrow_levels import narrow
 from saddlescope.theory.properties import Properties
 
@@ -122,7 +123,7 @@ class Nearby:
         if width >= net.units:
             return np.inf
         most = BUDGETS * self.setting.budget
-        early, ahead = escape_steps(net, free, point, statistics, lr, EARLY * level, most)
+        early, ahead = grown_until(net, free, point, statistics, lr, EARLY * level, most)
         if np.isinf(early):
             return early
         whole = {n: np.concatenate([held[n], w]) if held else w for n, w in ahead.items()}

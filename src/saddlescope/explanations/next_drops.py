@@ -1,10 +1,12 @@
 """When each plateau of a run ends."""
 
+import warnings
 from typing import final
 
 import numpy as np
 
 from saddlescope.explanations.explain import diagnose
+from saddlescope.theory.escape_time import NearTie
 from saddlescope.theory.prediction import ConditionalPrediction
 
 
@@ -26,7 +28,9 @@ class NextDrops(ConditionalPrediction):
     """
 
     def __call__(self, setting, run):
-        told = diagnose(run.measured, setting)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NearTie)  # what comes later for it is measured beside this
+            told = diagnose(run.measured, setting)
         told = [d for d in told if d.drop is not None and d.step is not None]
         steps = np.array([np.inf if d.predicted is None else d.predicted for d in told], float)
         read = np.array([d.step for d in told], int)

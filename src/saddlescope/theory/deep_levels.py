@@ -24,14 +24,19 @@ class DeepLevels(Prediction):
     drop decides the next level, so the levels tell which layer has recruited a unit. The first
     level is that of zero weights.
 
-    Gives `plateau_level`. Holds where a plateau embeds the best narrow net, for `DeepUnits` and
+    Each level is the best of several local minima, from random starts: the least loss is at most that. Of nets with
+    ReLUs a start in twenty or fewer may lead to the best one. `times_found` says how many did: a level found once may
+    not be the least.
+
+    Gives `plateau_level` and `times_found`. Holds where a plateau embeds the best narrow net, for `DeepUnits` and
     `LinearTransformer`. Reference: simplicity paper, Corollary 2 and Fig. 5.
 
     **Arguments:**
 
     - `widths`: One row per plateau: the width of each layer. The default is one unit per layer,
       then two.
-    - `tries`: How many random starts the search for the best net has; more can only lower a level.
+    - `tries`: How many random starts the search for the best net has; more can only lower a level. For ReLUs give
+      100 or more.
     - `size`: The standard deviation of the weights at these starts. The default 0.7 is of the order
       of trained weights.
     """

@@ -10,7 +10,7 @@ from saddlescope.errors import require
 from saddlescope.nets import Units
 from saddlescope.serialization.part import as_int
 from saddlescope.theory.drop_schedule import plain_descent
-from saddlescope.theory.escape_time import escape_steps
+from saddlescope.theory.escape_time import grown_until
 from saddlescope.theory.narrow_levels import NarrowLevels
 from saddlescope.theory.prediction import Prediction
 from saddlescope.theory.properties import properties
@@ -50,7 +50,7 @@ class FirstDrop(Prediction):
         before, after = NarrowLevels(1, tries=self.tries)(setting)["plateau_level"][1]
         require(bool(after < before), "No net of one unit is better than none: there is no drop.")
         data, fall, most = setting.statistics(), before - after, BUDGETS * setting.budget
-        steps, grown = escape_steps(net, start, zero, data, lr, fall, most)
+        steps, grown = grown_until(net, start, zero, data, lr, fall, most)
         growth = _size(grown) / _size(start)
         second = int(np.argsort(_size(grown))[-2])
         return {"first_drop_step": ((), steps), "net_growth": ((), float(growth[second]))}

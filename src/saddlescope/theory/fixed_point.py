@@ -8,6 +8,7 @@ from jax.flatten_util import ravel_pytree
 from numpy.typing import ArrayLike
 
 from saddlescope.errors import require
+from saddlescope.losses import SquaredError
 from saddlescope.nets.net import Net, Params
 from saddlescope.numerics import reproducible
 from saddlescope.tasks.task import Samples
@@ -22,11 +23,13 @@ def outputs_and_slopes(net, params, x):
 
 
 @reproducible()
-def relative_gradient(net, params, data):
-    """The largest component of the squared loss's gradient, relative to the sum of its absolute
-    terms."""
+def relative_gradient(net, params, data, loss=None):
+    """The largest component of the loss's gradient, relative to the sum of its absolute terms; of the squared error
+    unless another loss is given."""
     outputs, J = outputs_and_slopes(net, jax.tree.map(jnp.asarray, params), data.x)
-    terms = np.asarray(J) * (np.ravel(data.y) - outputs)[:, None]
+    y = jnp.asarray(data.y)
+    slope = jax.grad((loss or SquaredError()).of_outputs)(outputs.reshape(y.shape), y)
+    terms = np.asarray(J) * np.ravel(slope)[:, None]
     sizes = np.abs(terms).sum(0)
     return float(np.max(np.abs(terms.sum(0))[sizes > 0] / sizes[sizes > 0], initial=0))
 

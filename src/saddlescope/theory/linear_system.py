@@ -48,10 +48,10 @@ class LinearSystem:
         return theta @ top @ top.T
 
     def exponent(self, multiplicity: int = 1) -> float:
-        """1 - s_{r+1} / s_1."""
+        """1 - s_{r+1} / s_1. With no further singular value, as with one output, the rest does not grow: 1."""
         s = np.linalg.svd(self.sigma, compute_uv=False)
         require(
-            0 < multiplicity < len(s),
-            f"Theorem 4 needs fewer top directions than the {len(s)} there are.",
+            0 < multiplicity <= len(s),
+            f"Theorem 4 needs no more top directions than the {len(s)} there are.",
         )
-        return float(1 - s[multiplicity] / s[0])
+        return float(1 - [*s, 0.0][multiplicity] / s[0])

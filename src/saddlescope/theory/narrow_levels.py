@@ -20,12 +20,13 @@ from saddlescope.theory.relax import relax
 class NarrowLevels(Prediction):
     """Plateau levels of any two-layer net of units: the least loss of a net of h units, h = 0, 1, …
 
-    The level of width h is the best of several local minima, from random starts. It goes up to the
-    net's own width at most.
+    The level of width h is the best of several local minima, from random starts: the least loss is
+    at most that. It goes up to the net's own width at most.
 
-    Gives `plateau_level`. Holds where a plateau is a visited saddle that embeds the *best* net of h
-    units. One that embeds another local minimum lies higher. Reference: simplicity paper, Theorem 1
-    and Section 5.
+    Gives `plateau_level`, and `times_found`, how many of the starts ended there. A level found once
+    may not be the least: give more `tries`. Zero weights need no search and count as found by all.
+    Holds where a plateau is a visited saddle that embeds the *best* net of h units. One that embeds
+    another local minimum lies higher. Reference: simplicity paper, Theorem 1 and Section 5.
 
     **Arguments:**
 
@@ -67,18 +68,23 @@ def levels_of(nets, statistics, inputs, outputs, tries):
     zero = nets[0].init(np.random.default_rng(0), inputs, outputs)
     first = float(squared_error(nets[0], {name: 0 * jnp.asarray(w) for name, w in zero.items()}, statistics))
     rest = [_lowest(net, statistics, inputs, outputs, tries) for net in nets]
-    return {"plateau_level": ("stage", np.minimum.accumulate([first, *rest]))}
+    levels = np.array([first, *(level for level, _ in rest)])
+    least = np.minimum.accumulate(levels)
+    found = np.where(levels > least, 0, [tries, *(times for _, times in rest)])  # 0: a narrower net does better
+    return {"plateau_level": ("stage", least), "times_found": ("stage", found)}
 
 
-KNOWN: dict[str, float] = {}  # runs on one population, or on the same points, share their levels
+KNOWN: dict[str, tuple[float, int]] = {}  # runs on one population, or on the same points, share their levels
+SAME = 1e-6  # of the largest level found: levels that differ by less are one
 
 
 def _lowest(net, statistics, inputs, outputs, tries):
-    """The least loss that a net relaxes to, of so many random starts, the same for all runs."""
+    """The least loss that a net relaxes to, of so many random starts, the same for all runs; how many reach it."""
     seen = [net.json_values(), inputs, outputs, tries, *map(array_hash, jax.tree.leaves(statistics))]
     if (key := content_hash(seen)) not in KNOWN:
         rng = np.random.default_rng(0)
-        KNOWN[key] = min(relax(net, _alive(net.init(rng, inputs, outputs)), statistics)[1] for _ in range(tries))
+        ends = [relax(net, _alive(net.init(rng, inputs, outputs)), statistics)[1] for _ in range(tries)]
+        KNOWN[key] = min(ends), int(np.sum(np.array(ends) <= min(ends) + SAME * max(ends)))
     return KNOWN[key]
 
 

@@ -15,6 +15,7 @@ from saddlescope.tasks.task import Moments, Samples
 from saddlescope.theory.relax import curvature
 
 FLAT = 1e-7  # of the largest eigenvalue
+LEARNED = 1e-12  # of ⟨‖y‖²⟩: what is left above the least loss of any map
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,8 @@ class Saddle:
     A strict saddle has a direction of negative curvature. Weights grow along it exponentially, by 1
     + lr |λ_min| per step. A degenerate point has none, but flat directions that second order says
     nothing about. Where units are of order two and more, escape from a silent unit is of higher
-    order, and much slower.
+    order, and much slower. A net with more units than it needs has flat directions at its minima too.
+    Where nothing is left to learn, the point is a minimum whatever is flat.
 
     **Arguments:**
 
@@ -63,8 +65,16 @@ def saddle(net: Net, params: Params, statistics: Samples | Moments) -> Saddle:
     values, vectors = np.linalg.eigh(H)
     size = FLAT * np.abs(values).max()
     flat_ones = np.sum(np.abs(values) <= size)
-    kind = "strict saddle" if values[0] < -size else "degenerate" if flat_ones else "minimum"
+    minimum = not flat_ones or _nothing_left(float(loss), statistics)
+    kind = "strict saddle" if values[0] < -size else "minimum" if minimum else "degenerate"
     return Saddle(kind, float(loss), float(np.abs(g).max()), values, vectors[:, 0])
+
+
+def _nothing_left(loss, statistics):
+    """Whether no map has a lower loss: for samples that is zero, for moments that of their optimum."""
+    if isinstance(statistics, Moments):
+        return loss - float(statistics.floor) <= LEARNED * float(statistics.power)
+    return loss <= LEARNED * float(jnp.mean(jnp.sum(jnp.asarray(statistics.y) ** 2, axis=-1)))
 
 
 @reproducible()

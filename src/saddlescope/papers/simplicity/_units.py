@@ -11,6 +11,7 @@ import numpy as np
 
 from saddlescope.checks import always, share_text
 from saddlescope.figures import BLUE, RED
+from saddlescope.losses import CustomLoss, SquaredError
 from saddlescope.nets import (
     ConvUnit,
     Cube,
@@ -36,6 +37,19 @@ def swish(x, u):
     return z / (1 + jnp.exp(-z))
 
 
+def log_cosh(outputs, targets):
+    """Σ ln cosh(f - y): near zero half the square, far off the distance."""
+    gap = outputs - targets
+    return jnp.sum(gap + jnp.logaddexp(0.0, -2 * gap) - jnp.log(2.0))
+
+
+def logistic(outputs, targets):
+    """Σ ln(1 + e^f) - y f, of outputs as log-odds."""
+    return jnp.sum(jnp.logaddexp(0.0, outputs) - targets * outputs)
+
+
+LOSSES = {"squared": SquaredError(), "log cosh": CustomLoss(log_cosh), "logistic": CustomLoss(logistic)}
+OTHERS = tuple(LOSSES)[1:]
 UNITS = {
     "linear": Neuron(Identity()), "conv_linear": ConvUnit(2, Identity()), "relu": Neuron(ReLU()),
     "conv_relu": ConvUnit(2, ReLU()), "quadratic": Neuron(Square()), "cubic": Neuron(Cube()),

@@ -4,7 +4,8 @@ lie on manifolds.
 A net of two layers of two units, at a fixed point of data made for it; then both layers widened to
 four units, each in one of the four ways. Copies and silent units (tanh), rays (ReLU), spans
 (linear). F.4: with the factors it names, an embedded fixed point lies on the invariant manifold of
-its kind; with others it does not.
+its kind; with others it does not. Section 3: in a deep linear net the best net of one unit per layer, embedded in
+three, is a saddle: moved a little and relaxed, the loss ends lower.
 """
 
 import jax
@@ -18,10 +19,13 @@ from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE, RED
 from saddlescope.losses import squared_error
 from saddlescope.nets import DeepUnits, Identity, Neuron, ReLU, Tanh
-from saddlescope.theory import Equal, Rays, Silent, Span, data_with_fixed_point, embed, manifold_residual
+from saddlescope.tasks import Samples
+from saddlescope.theory import Equal, Rays, Silent, Span, data_with_fixed_point, embed, manifold_residual, relax
+from saddlescope.theory.relax import curvature
 
 WAYS = {"copy": (Tanh(), Equal), "silent": (Tanh(), Silent), "ray": (ReLU(), Rays), "span": (Identity(), Span)}
 EXACT = 1e-11
+MOVE, FIXED = 1e-2, 1e-8
 
 
 def on_manifold(kind, rng):
@@ -52,7 +56,24 @@ def measure(kind, seed):
         "map_gap": float(jnp.abs(net(wide, data.x) - net(narrow, data.x)).max()),
         "on": manifold_residual(embed(two, 3, right), right, 2),
         "off": manifold_residual(embed(two, 3, other), other, 2),
-    }  # fmt: skip
+    } | deep_linear(right, rng)  # fmt: skip
+
+
+def deep_linear(way, rng):
+    """The best linear net of one unit per layer, on a target of rank two, embedded in three units per layer."""
+    x, net = rng.standard_normal((60, 3)), DeepUnits(1, Neuron(Identity()), (1,), 0.7)
+    data = net.statistics(Samples(x, x @ rng.standard_normal((3, 2))))
+    narrow, level, _ = min((relax(net, net.init(rng, 3, 2), data) for _ in range(4)), key=lambda found: found[1])
+    way = type(way)() if isinstance(way, Span) else way  # of one unit there is one factor
+    wide = narrow
+    for layer in (1, 2):
+        wide = net.with_layer(wide, layer, embed(net.layer(wide, layer), 3, way))
+    moved = {n: w + MOVE * rng.standard_normal(np.shape(w)) for n, w in wide.items()}
+    return {
+        "deep_gradient": float(np.abs(curvature(net, {n: jnp.asarray(w) for n, w in wide.items()}, data)[1]).max()),
+        "deep_level": level / float(data.power),
+        "deep_below": relax(net, moved, data)[1] / float(data.power),
+    }
 
 
 def exact(results):
@@ -68,6 +89,19 @@ def named_factors(results):
     least = off[~silent].min(initial=np.inf)
     text = f"with the named factors at most {on.max():.1e} off, with others at least {least:.1e}"
     return always(good.sum(), good.size, text)
+
+
+def saddles(results):
+    """No gradient, and a lower loss once moved: by a tenth of the level."""
+    m = results.measured
+    good = (m.deep_gradient.values < FIXED) & (m.deep_below.values < 0.9 * m.deep_level.values)
+    text = (
+        f"{share_text(int(good.sum()), good.size)}; largest gradient {m.deep_gradient.values.max():.1e}; loss of the "
+    )
+    text += (
+        f"embedded point {m.deep_level.values.min():.2g} to {m.deep_level.values.max():.2g} of the first, once moved "
+    )
+    return always(good.sum(), good.size, f"{text}at most {m.deep_below.values.max():.1e}")
 
 
 def draw(results):
@@ -103,6 +137,9 @@ experiment = Experiment(
             "With the factors of F.4 an embedded fixed point lies on the manifold of its kind.",
             "S10 · F.4",
             named_factors,
+        ),
+        Claim(
+            "In a deep linear net the embedded best net of one unit per layer is a saddle.", "S72 · Section 3", saddles
         ),
     ),
 )

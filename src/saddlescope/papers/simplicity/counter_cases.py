@@ -64,7 +64,7 @@ experiment = Experiment(
     title="Nets for which one unit is enough drop only once",
     source="Section 7, App. A.1",
     setting=setting,
-    full=dict(case=CASES, seed=range(5), samples=(8192,)),
+    full=dict(case=CASES, seed=range(20), samples=(8192,)),
     quick=dict(case=CASES, seed=range(1), samples=(1024,)),
     predict=predict,
     draw=draw,

@@ -92,7 +92,7 @@ experiment = Experiment(
     title="Rate of escape from a plateau, predicted from its saddle",
     source="our own prediction, on Section 5",
     setting=setting,
-    full=dict(panel=NAMES, seed=range(5)),
+    full=dict(panel=NAMES, seed=range(12)),
     quick=dict(panel=("B", "D"), seed=range(1)),
     save_at=save_at,
     observe=(Parameters(),),

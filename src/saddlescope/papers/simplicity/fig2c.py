@@ -22,12 +22,19 @@ from saddlescope.training import every
 
 width = EffectiveWidth(ByRank())
 STEPS = 3000
-STRAIGHT = 0.95
+STRAIGHT, POWERS = 0.95, (1, 2, 3)  # rivals of an exponential: (1 + n/τ)^-p
 SPREADS = {"0.7": 0.7, "1/3": 1 / 3}
 
 
 def setting(spread, rank, seed):
     return fig2.linear_run(seed, rank=rank, spread=SPREADS[spread], steps=STEPS)
+
+
+def analyse(run, made, rank):
+    """How straight the first fall is in the logarithm, beside power laws; whether ranks come one by one; the last."""
+    ranks = run.effective_width.values.astype(int)
+    changed = ranks[np.concatenate([[True], np.diff(ranks) != 0])]
+    return fall_of(run) | {"one_by_one": list(changed) == list(range(rank, 4)), "last_rank": int(ranks[-1])}
 
 
 def starts(run):
@@ -41,37 +48,56 @@ def as_said(run):
 
 
 def drops_by_rank(results):
-    return "; ".join(f"rank {r}: {', '.join(str(starts(m)[1]) for m in results.select(rank=r).runs())} drops"
-                     for r in results.values("rank"))  # fmt: skip
+    of = lambda r: [starts(m)[1] for m in results.select(rank=r).runs()]  # noqa: E731
+    times = lambda found: ", ".join(f"{n} ({found.count(n)})" for n in sorted(set(found)))  # noqa: E731
+    return "drops by rank " + "; ".join(f"{r}: {times(of(r))}" for r in results.values("rank"))
 
 
 def rank_by_rank(run):
     """The rank of the weights goes from r to three, one by one."""
-    ranks = run.effective_width.values.astype(int)
-    changed = ranks[np.concatenate([[True], np.diff(ranks) != 0])]
-    return list(changed) == list(range(int(run["rank"]), 4))
+    return bool(run.one_by_one)
 
 
-def straightness(run):
-    """|correlation| of step and ln(loss - first plateau), from the start until 2 % of the first fall is left."""
+def fall_of(run):
+    """|correlation| of step and ln(loss - first plateau), from the start until 2 % of the first fall is left; and what
+    an exponential and the best of the rivals leave of that logarithm, as root mean squares. -1 without a fall."""
     plateaus = run.stages.plateaus
     above = run.loss.values - (plateaus[0].level if len(plateaus) > 1 else 0.0)
     end = int(np.argmax(above < 0.02 * above[0]))
-    return abs(float(np.corrcoef(np.arange(end), np.log(above[:end]))[0, 1])) if end > 3 else np.nan
+    if end <= 3:
+        return {"straight": -1.0, "left_by_exponential": -1.0, "left_by_rival": -1.0}
+    n, log = np.arange(end), np.log(above[:end])
+    times = np.geomspace(0.05 * end, 20 * end, 60)
+    power = min(left(log, np.log1p(n / t), slope=-p) for p in POWERS for t in times)
+    return {
+        "straight": abs(float(np.corrcoef(n, log)[0, 1])),
+        "left_by_exponential": left(log, n),
+        "left_by_rival": min(power, left(log, n**2)),
+    }
+
+
+def left(log, x, slope=None):
+    """Root mean square of a curve less a line in x; of the best slope, or of one that is given."""
+    fitted = np.polyval(np.polyfit(x, log, 1), x) if slope is None else slope * x + np.mean(log - slope * x)
+    return float(np.sqrt(np.mean((log - fitted) ** 2)))
 
 
 def exponential(results):
-    found = np.array([straightness(m) for m in results.runs()])
-    good = int(np.sum(found > STRAIGHT))
-    text = f"|correlation| of step and logarithm {np.nanmin(found):.3f} or more, asked {STRAIGHT:g}"
-    return holds_in_share(good, len(found), f"{share_text(good, len(found))}; {text}")
+    """Straight in the logarithm, and nearer to an exponential than to a power law or to exp(-n²)."""
+    m = results.measured
+    straight, own, rival = (m[n].values for n in ("straight", "left_by_exponential", "left_by_rival"))
+    good = (straight > STRAIGHT) & (own < rival)
+    text = f"|correlation| of step and logarithm {straight.min():.3f} or more, asked {STRAIGHT:g}; an exponential is "
+    text += f"nearer than a power law or exp(-n²) in {int(np.sum(own < rival))}, median misfit {np.median(own):.2g} "
+    text += f"against {np.median(rival):.2g}"
+    return holds_in_share(good.sum(), len(good), f"{share_text(int(good.sum()), len(good))}; {text}")
 
 
 def no_plateau(results):
     """The loss falls from the start, without any plateau before the end; the weights end with rank three."""
-    found = [(not starts(m)[0] and starts(m)[1] == 0, int(m.effective_width[-1])) for m in results.runs()]
+    found = [(not starts(m)[0] and starts(m)[1] == 0, int(m.last_rank)) for m in results.runs()]
     good = sum(falls and w == 3 for falls, w in found)
-    text = f"{share_text(good, len(found))}; rank at the end {', '.join(str(w) for _, w in found)}"
+    text = f"{share_text(good, len(found))}; rank at the end {', '.join(map(str, sorted({w for _, w in found})))}"
     return holds_in_share(good, len(found), text)
 
 
@@ -135,11 +161,13 @@ experiment = Experiment(
     title="Loss curves from large initial weights of low rank",
     source="Fig. 2C",
     setting=setting,
-    full=dict(spread=SPREADS, rank=range(4), seed=range(10)),
+    full=dict(spread=SPREADS, rank=range(4), seed=range(40)),
     quick=dict(spread=("0.7",), rank=range(4), seed=range(1)),
     save_at=every(20, STEPS),
     observe=(width,),
     predict=(LinearLevels(),),
+    analyse=analyse,
+    keep=("loss", "effective_width"),
     draw=draw,
     claims=tuple(claim for spread in SPREADS for claim in claims_of(spread)),
 )  # fmt: skip

@@ -19,6 +19,7 @@ SCALES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 INTERMEDIATE = (1e-4, 1e-3, 1e-2)
 LARGE = 1e-1
 STEPS = 1200
+NEVER = -1.0
 learned = LearnedModes()
 
 
@@ -31,12 +32,31 @@ def predict(scale, seed):
     return (LinearLevels(), DropSchedule()) if scale < LARGE else (LinearLevels(),)
 
 
-def half_steps(run):
-    """The first saved steps at which the modes are half learned or more."""
+def analyse(run, made):
+    """The first saved steps at which the modes are half learned or more; -1 for one that never is."""
     share, at = run[learned.name].values, run.saved_step.values
-    return [
-        float(at[np.argmax(share[:, k] >= 0.5)]) if share[:, k].max() >= 0.5 else np.inf for k in range(share.shape[1])
-    ]
+    half = [float(at[np.argmax(of >= 0.5)]) if of.max() >= 0.5 else NEVER for of in share.T]
+    return {"half_step": (("mode",), np.array(half))}
+
+
+def half_steps(run):
+    half = run.half_step.values
+    return np.where(half == NEVER, np.inf, half)
+
+
+def on_plateaus(run):
+    """Steps of the loss curve on plateaus that a drop ends."""
+    ends = [d.at for d in run.stages.drops]
+    return sum(p.end - p.start for p in run.stages.plateaus if any(p.start < at for at in ends))
+
+
+def less_time(results):
+    """The loss spends fewer steps on plateaus from larger weights, in the median."""
+    times = fig2.medians(results, "scale", on_plateaus)
+    if len(times) < 2:
+        return None
+    falling = bool(np.all(np.diff([times[s] for s in sorted(times)]) < 0))
+    return CheckResult(falling, f"steps of the loss on plateaus before its drops, median by ε {fig2.listed(times)}")
 
 
 def waits(run):
@@ -93,9 +113,14 @@ experiment = Experiment(
     save_at=every(4, STEPS),
     observe=(learned,),
     predict=predict,
+    analyse=analyse,
+    keep=("loss",),
     draw=draw,
     claims=(
-        Claim("A larger scale gradually shortens the plateaus.", "S33 · Fig. 2D", shorter),
+        Claim("A larger scale gradually shortens the plateaus: the loss spends less time on them.", "S33 · Fig. 2D",
+              less_time),
+        Claim("From a larger scale each mode follows sooner on the one before, by the times at which modes are half "
+              "learned.", "S33 · Fig. 2D", shorter),
         Claim("At intermediate scales solutions still grow in complexity: mode after mode.", "S33 · Fig. 2D", in_order,
               {"scale": INTERMEDIATE}),
         Claim("From large isotropic weights there is no plateau and no drop.", "S36 · Section 7", no_drop,

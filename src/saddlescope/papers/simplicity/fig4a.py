@@ -58,7 +58,7 @@ experiment = Experiment(
     predict=(UnitOrder(),),
     draw=draw,
     claims=(
-        Claim("The first term of φ is of order zero.", "S54 · Fig. 4A", order),
+        Claim("The first term of φ is of order zero.", "S54 · Fig. 4A", order, built=True),
         Claim("The loss stays on a plateau and drops.", "S54 · Fig. 4A", drops_from_a_plateau),
     ),
 )

@@ -165,7 +165,7 @@ experiment = Experiment(
     title="Four-layer nets with longer skip connections learn faster",
     source="Fig. 6",
     setting=setting,
-    full=dict(units=ACTIVATIONS, net=NETS, seed=range(5)),
+    full=dict(units=ACTIVATIONS, net=NETS, seed=range(20)),
     quick=dict(units=("linear",), net=[net for net in NETS if net != "no skip"], seed=range(1)),
     save_at=lambda units, net, seed: log_spaced(250, steps(units, net)),
     observe=(SingularValues(),),

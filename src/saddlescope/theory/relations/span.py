@@ -10,6 +10,8 @@ from saddlescope.serialization.part import as_float
 from saddlescope.theory.relations.constraint import onto_product
 from saddlescope.theory.relations.kind import Kind, numpy, split, stacked
 
+ROUNDING = 1e-9  # of the largest singular value
+
 
 def _factors(given):
     return tuple(map(as_float, given))
@@ -58,9 +60,27 @@ class Span(Kind):
 
     def lift(self, narrow, params):
         params = numpy(params)
-        (Qu, Ru), (Qv, Rv) = (np.linalg.qr(narrow[name].T) for name in ("u", "v"))  # narrow u = Ruᵀ Quᵀ
-        F, G = onto_product(params["u"] @ Qu, params["v"] @ Qv, Ru @ Rv.T)
-        return {"u": F @ Qu.T, "v": G @ Qv.T}
+        outer, s, inner = directions(narrow, len(narrow["u"]))
+        F, G = onto_product(params["u"] @ inner.T, params["v"] @ outer, np.diag(s))
+        return {"u": F @ inner, "v": G @ outer.T}
+
+
+def directions(params, most):
+    """The map Σ v_i u_iᵀ in its singular directions, at most so many: output × r, r, r × input. What is rounding is
+    left out: weights along it would be no fixed point."""
+    outer, s, inner = np.linalg.svd(params["v"].T @ params["u"], full_matrices=False)
+    kept = min(most, int(np.sum(s > ROUNDING * max(s[0], 1e-300))))
+    return outer[:, :kept], s[:kept], inner[:kept]
+
+
+def narrow_of_map(params, width):
+    """A narrow net with the map of these weights, as far as so many units can have it: of weights that lie at a fixed
+    point of Theorem 1, but off the manifold of Theorem 3."""
+    outer, s, inner = directions(params, width)
+    root = np.zeros(width)
+    root[: len(s)] = np.sqrt(s)
+    pad = lambda rows: np.pad(rows, ((0, width - len(rows)), (0, 0)))  # noqa: E731
+    return {"u": root[:, None] * pad(inner), "v": root[:, None] * pad(outer.T)}
 
 
 def without(params, unit, factors):
