@@ -63,7 +63,7 @@ def listed(found, word="{:g}"):
     return ", ".join(f"{word.format(k)}: {'never' if np.isinf(v) else f'{v:.0f}'}" for k, v in found.items())
 
 
-def curves(ax, results, axis, values, label, relative=False):
+def curves(ax, results, axis, values, label, relative=False, legend="upper right"):
     """Loss curves by the value of an axis, first seed thick; predicted levels and drops marked."""
     levels, drops, learned = [], [], 0
     for value, colour in zip(values, plt.get_cmap("viridis")(np.linspace(0.9, 0.1, len(values))), strict=True):
@@ -71,16 +71,16 @@ def curves(ax, results, axis, values, label, relative=False):
             whole = float(m.loss[0]) if relative else 1.0
             at, loss = thinned(m.loss.values / whole)
             learned = max(learned, at[np.argmax(loss - loss[-1] < 0.01 * loss[0])])
-            ax.plot(at, loss, color=colour, lw=1.4 if i == 0 else 0.3, label=None if i else label(value))
+            ax.plot(at, loss, color=colour, lw=1.2 if i == 0 else 0.25, label=None if i else label(value))
             if "plateau_level" in m.predicted and not relative:
                 levels = m.predicted["plateau_level"].values
             if i == 0 and "drop_step" in m.predicted:
                 drops = m.predicted["drop_step"].values
-                ax.plot(drops, np.interp(drops, at, loss), "x", color=colour, ms=5)
+                ax.plot(drops, np.interp(drops, at, loss), "x", color=colour, ms=4)
     if len(drops):
         ax.plot([], [], "x", color=BLACK, ms=5, label="theory: drops")
     for k, level in enumerate(levels):
         ax.axhline(level, color=BLACK, ls="--", lw=0.7, label=None if k else "theory: levels")
     ax.set(xlabel="step", ylabel="loss over its start" if relative else "loss", xlim=(0, 1.3 * learned + 1))
     if results.measured.sizes["run"]:
-        ax.legend(fontsize=7, loc="upper right")
+        ax.legend(loc=legend)

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from saddlescope.checks import always, share_text
-from saddlescope.figures import BLUE, RED
+from saddlescope.figures import BLUE, RED, WIDTH, letters, shared_legend
 from saddlescope.losses import CustomLoss, SquaredError
 from saddlescope.nets import (
     ConvUnit,
@@ -57,6 +57,12 @@ UNITS = {
     "tanh": Neuron(Tanh()), "one_minus_cos": Neuron(OneMinusCos()), "z_tanh": Neuron(TanhTimes(1)),
     "z2_tanh": Neuron(TanhTimes(2)), "own": CustomUnit(swish),
 }  # fmt: skip
+NAMES = {
+    "linear": "linear", "conv_linear": "linear convolution", "relu": "ReLU", "conv_relu": "ReLU convolution",
+    "quadratic": "z²", "cubic": "z³", "attention": "linear attention", "softmax": "softmax attention",
+    "sigmoid": "sigmoid", "sin": "sin z", "tanh": "tanh z", "one_minus_cos": "1 - cos z", "z_tanh": "z tanh z",
+    "z2_tanh": "z² tanh z", "own": "z sigmoid(z)",
+}  # fmt: skip
 SIZES = {"conv_linear": (6, 1), "conv_relu": (6, 1), "attention": (15, 1), "softmax": (15, 1)}
 
 
@@ -94,20 +100,21 @@ def controls_fail(value, limit):
 
 
 def kinds_figure(results, titles, value, limits, label):
-    """One panel per kind of relation: `value` of every run by the kind of unit, controls apart,
-    with both limits.
-    """
-    figure, axes = plt.subplots(1, len(titles), figsize=(12, 4), sharey=True)
-    for ax, (kind, title) in zip(axes, titles.items(), strict=True):
+    """One panel per kind of relation: `value` of every run by the kind of unit, controls apart, with both limits."""
+    kinds = [kind for kind in titles if results.select(kind=kind).measured.sizes["run"]]
+    figure, axes = plt.subplots(1, len(kinds), figsize=(WIDTH, 3.6), sharey=True, squeeze=False)
+    for ax, kind in zip(axes[0], kinds, strict=True):
         part = results.select(kind=kind).measured
-        for fits, colour, word in ((True, BLUE, "theorem speaks"), (False, RED, "control")):
+        for fits, colour, mark, word in ((True, BLUE, "o", "theorem applies"), (False, RED, "^", "control")):
             rows = part.isel(run=np.flatnonzero(part.fits.values.astype(bool) == fits))
             at = [list(UNITS).index(str(u)) for u in rows.unit.values]
-            ax.semilogy(at, np.maximum(value(rows), 1e-18), "o", color=colour, mfc="none", ms=4, label=word)
+            ax.semilogx(np.maximum(value(rows), 1e-18), at, mark, color=colour, mfc="none", ms=3, mew=0.6, label=word)
         for limit in limits:
-            ax.axhline(limit, color="0.6", ls=":", lw=0.8)
-        ax.set(title=title, xticks=range(len(UNITS)))
-        ax.set_xticklabels(UNITS, rotation=90, fontsize=7)
-    axes[0].set_ylabel(label)
-    axes[0].legend(fontsize=7, loc="center left")
+            ax.axvline(limit, color="0.6", ls=":", lw=0.8)
+        ax.set(title=titles[kind], yticks=range(len(UNITS)), xticks=(1e-16, 1e-8, 1), xlim=(1e-19, 1e2))
+        ax.set_ylim(len(UNITS) - 0.4, -0.6)
+    axes[0, 0].set_yticklabels(NAMES[u] for u in UNITS)
+    figure.supxlabel(label, fontsize=8)
+    letters(axes[0])
+    shared_legend(figure)
     return figure

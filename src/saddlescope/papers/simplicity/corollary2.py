@@ -16,7 +16,7 @@ import numpy as np
 from saddlescope.checks import always, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, ORANGE, RED
+from saddlescope.figures import BLUE, ORANGE, RED, WIDTH
 from saddlescope.losses import squared_error
 from saddlescope.nets import DeepUnits, Identity, Neuron, ReLU, Tanh
 from saddlescope.tasks import Samples
@@ -105,7 +105,7 @@ def saddles(results):
 
 
 def draw(results):
-    figure, ax = plt.subplots(figsize=(6, 3.4))
+    figure, ax = plt.subplots(figsize=(WIDTH, 2.9))
     for k, kind in enumerate(WAYS):
         m = results.select(kind=kind).measured
         if m.sizes["run"]:
@@ -118,9 +118,9 @@ def draw(results):
     ax.plot([], [], "s", color=RED, mfc="none", label="control: other factors")
     ax.plot([], [], "o", color=BLUE, mfc="none", label="gradient or change of the map, both layers widened")
     ax.plot([], [], "^", color=ORANGE, mfc="none", label="off the manifold, factors of F.4")
-    ax.set(xticks=range(len(WAYS)), ylabel="size", title="two layers of two units, widened to four", ylim=(1e-19, 1e4))
+    ax.set(xticks=range(len(WAYS)), ylabel="gradient, change or distance", ylim=(1e-19, 1e4))
     ax.set_xticklabels(WAYS)
-    ax.legend(fontsize=7, loc="upper left")
+    ax.legend(loc="upper left")
     return figure
 
 
@@ -131,6 +131,9 @@ experiment = Experiment(
     full=dict(kind=WAYS, seed=range(10)),
     quick=dict(kind=WAYS, seed=range(1)),
     draw=draw,
+    drawn="One mark per draw. Circles: the gradient, or the change of the map, of a net whose two layers were "
+    "widened. Triangles: its distance from the invariant manifold with the factors of F.4. Squares: the "
+    "same with other factors. Exact zeros are drawn at the lower edge.",
     claims=(
         Claim("Widened in every layer, the net has the same map and is at a fixed point.", "S53 · Corollary 2", exact),
         Claim(

@@ -15,7 +15,7 @@ from scipy.integrate import solve_ivp
 from saddlescope.checks import always, holds_in_share, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLACK, BLUE, ORANGE
+from saddlescope.figures import BLACK, BLUE, ORANGE, WIDTH, letters
 from saddlescope.nets import Cube, Identity, Neuron, Square, Units
 from saddlescope.observables import Parameters
 from saddlescope.optimisers import GradientDescent
@@ -141,7 +141,7 @@ def stronger(lower, higher):
 
 
 def draw(results):
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.7))
     for m in results.runs():
         p, said = int(m.p), m.predicted
         left.semilogy(p, m["size"][1], "o", color=BLUE, ms=4, mfc="none")
@@ -158,7 +158,8 @@ def draw(results):
     right.set(xlabel="degree p of the units", ylabel="growth of the second unit", xticks=list(NETS),
               title="nets, at the first drop")  # fmt: skip
     for ax in (left, right):
-        ax.legend(fontsize=7)
+        ax.legend()
+    letters((left, right))
     return figure
 
 
@@ -172,6 +173,9 @@ experiment = Experiment(
     follow=follow,
     predict=predict,
     draw=draw,
+    drawn="A: the second largest of ten units when the largest is one, by the degree p, one mark per draw. B: "
+    "the factor by which the second unit of a trained net has grown by the first drop. Crosses are "
+    "predicted.",
     claims=(
         Claim("v̇ = v^p has the closed form of Eq. 15 and its siblings.", "S22 · Eq. 15", closed_form),
         Claim("For p = 2 the others are still small when the largest is one.", "S22 · Eq. 16", stays_small, {"p": 2}),

@@ -10,7 +10,7 @@ E do not need; F on such a draw. Levels: the best net of one unit, on what the n
 from saddlescope.checks import drops, plateau_levels, widths
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import loss_and_weights, panels, weights_movie
+from saddlescope.figures import loss_and_weights, panels, shared_legend, weights_movie
 from saddlescope.observables import EffectiveWidth, Parameters
 from saddlescope.papers.simplicity._panels import NAMES, RULES, STEPS, panel_setting
 from saddlescope.theory import LinearLevels, NarrowLevels, OrthogonalPoints
@@ -42,9 +42,10 @@ def predict(panel, seed):
 
 def draw(results):
     shown = [panel for panel in NAMES if panel in results.values("panel")]
-    figure, cells = panels(len(shown), 4)
-    for cell, panel in zip(cells, shown, strict=True):
+    figure, cells = panels(len(shown) + 1, 4, height=2.5)
+    for cell, panel in zip(cells, shown, strict=False):
         loss_and_weights(figure, cell, results.select(panel=panel), f"{panel}  {NAMES[panel]}")
+    shared_legend(figure, figure.add_subplot(cells[-1]))
     return figure
 
 
@@ -68,6 +69,9 @@ experiment = Experiment(
     observe=observe,
     predict=predict,
     draw=draw,
+    drawn="Above, the loss of every run, the first seed thick, until it is learned. Dashed: levels of the "
+    "best nets of no, one and two units, on the first seed's data. Below, the first seed's first-layer "
+    "weights, one dot per unit, on the middle plateau and at the end; of heads two entries of the key.",
     movie=lambda results: weights_movie(results, "panel", NAMES),
     claims=(
         *(Claim(f"{p} ({name}): the loss drops exactly twice.", "S12 · Fig. 1", drops(2), {"panel": p},

@@ -12,7 +12,7 @@ import numpy as np
 from saddlescope.checks import curve, drop_steps, drops, error_within, half_strength, plateau_levels, widths
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import learned_panel, loss_panel, weights_panels
+from saddlescope.figures import WIDTH, learned_panel, letters, loss_panel, weights_panels
 from saddlescope.nets import linear_units
 from saddlescope.observables import ByRank, EffectiveWidth, LearnedModes, Parameters
 from saddlescope.optimisers import GradientDescent
@@ -56,7 +56,7 @@ def misaligned(run):
 
 
 def draw(results):
-    figure = plt.figure(figsize=(8.5, 7.5))
+    figure = plt.figure(figsize=(WIDTH, 5.4))
     grid = figure.add_gridspec(3, 4)
     for column, (target, name) in enumerate({"identity": "I", "diagonal": "diag(1, ½)"}.items()):
         both, left = results.select(target=target), 2 * column
@@ -64,10 +64,12 @@ def draw(results):
         part = part if part.measured.sizes["run"] else both
         if not part.measured.sizes["run"]:
             continue
-        loss_panel(figure.add_subplot(grid[0, left : left + 2]), part, f"B  $W^*$ = {name}")
-        learned_panel(figure.add_subplot(grid[1, left : left + 2]), part, learned.name)
+        top, middle = (figure.add_subplot(grid[row, left : left + 2]) for row in (0, 1))
+        loss_panel(top, part, f"W* = {name}")
+        learned_panel(middle, part, learned.name)
         weights = [figure.add_subplot(grid[2, left + i]) for i in range(2)]
         weights_panels(weights, next(iter(part.runs())))
+        letters((top, middle, weights[0]), "ABC" if column == 0 else "DEF")
     return figure
 
 
@@ -82,6 +84,10 @@ experiment = Experiment(
     observe=(learned, width, Parameters()),
     predict=predict,
     draw=draw,
+    drawn="Top: loss of every run on the population, the first seed thick, with the reduced net's curve and "
+    "the levels of Lemma 6. Middle: how much of each mode the first seed has learned; circles are the "
+    "predicted steps of one half, where modes learn independently. Bottom: its first-layer weights, one "
+    "dot per unit.",
     claims=(
         Claim("The loss drops exactly twice.", "Fig. 1B", drops(2)),
         Claim("The weights have rank one on the plateau and rank two at the end.", "Fig. 1B", widths(width, (1, 2))),

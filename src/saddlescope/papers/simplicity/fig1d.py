@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 from saddlescope.checks import drops, half_strength, plateau_levels, widths
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import learned_panel, loss_panel, weights_panels
+from saddlescope.figures import WIDTH, learned_panel, letters, loss_panel, weights_panels
 from saddlescope.nets import Neuron, ReLU, Units
 from saddlescope.observables import ByRays, EffectiveWidth, LearnedSamples, Parameters
 from saddlescope.optimisers import GradientDescent
@@ -30,11 +30,14 @@ def setting(seed):
 
 
 def draw(results):
-    figure = plt.figure(figsize=(5, 7.5))
-    grid = figure.add_gridspec(3, 2)
-    loss_panel(figure.add_subplot(grid[0, :]), results, "D  ReLU, two orthogonal points")
-    learned_panel(figure.add_subplot(grid[1, :]), results, learned.name)
-    weights_panels([figure.add_subplot(grid[2, i]) for i in range(2)], next(iter(results.runs())))
+    figure = plt.figure(figsize=(WIDTH, 3.6))
+    grid = figure.add_gridspec(2, 4)
+    top, middle = figure.add_subplot(grid[0, :2]), figure.add_subplot(grid[0, 2:])
+    loss_panel(top, results)
+    learned_panel(middle, results, learned.name)
+    weights = [figure.add_subplot(grid[1, 1 + i]) for i in range(2)]
+    weights_panels(weights, next(iter(results.runs())))
+    letters((top, middle, weights[0]))
     return figure
 
 
@@ -48,6 +51,9 @@ experiment = Experiment(
     observe=(learned, width, Parameters()),
     predict=(OrthogonalPoints(),),
     draw=draw,
+    drawn="A: loss of every run, the first seed thick; dashed, the levels with no, one and two points fitted. "
+    "B: how much of each point the first seed has learned; circles are the predicted steps of one half. "
+    "C: its first-layer weights, one dot per unit, on the plateau and at the end.",
     claims=(
         Claim("The loss drops exactly twice.", "Fig. 1D", drops(2)),
         Claim("The weights lie on one ray on the plateau and on two at the end.", "Fig. 1D", widths(width, (1, 2))),

@@ -11,6 +11,7 @@ import numpy as np
 from saddlescope.checks import drops, holds_in_share, share_text, widths
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
+from saddlescope.figures import WIDTH, letters
 from saddlescope.observables import ByRank, EffectiveWidth
 from saddlescope.papers.simplicity import _fig2 as fig2
 from saddlescope.theory import DropSchedule, LinearLevels
@@ -53,10 +54,13 @@ def plateaus_left(results):
 
 
 def draw(results):
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6))
-    for ax, (net, word) in zip(axes, {"linear": "linear net", "attention": "linear attention"}.items(), strict=True):
+    words = {"linear": "linear net", "attention": "linear attention"}
+    shown = [net for net in words if results.select(net=net).measured.sizes["run"]]
+    figure, axes = plt.subplots(1, len(shown), figsize=(WIDTH, 2.7), squeeze=False)
+    for ax, net in zip(axes[0], shown, strict=True):
         fig2.curves(ax, results.select(net=net), "kappa", KAPPAS, lambda k: f"κ = {k:g}", relative=True)
-        ax.set_title(f"B  {word}")
+        ax.set_title(words[net])
+    letters(axes[0])
     return figure
 
 
@@ -70,6 +74,8 @@ experiment = Experiment(
     observe=lambda net, kappa, seed, samples: (rank,) if net == "linear" else (),
     predict=predict,
     draw=draw,
+    drawn="Loss over its start by the exponent κ of the singular values, the first seed of each thick, the "
+    "others thin. Crosses: drops of the linear net predicted from the first seed's draw.",
     claims=(
         Claim("A smaller exponent shortens the plateaus of a linear net.", "S29 · Fig. 2B", shorter, {"net": "linear"}),
         Claim("Equal singular values leave a linear net one drop.", "S29 · Fig. 2B", drops(1),

@@ -10,6 +10,7 @@ import numpy as np
 from saddlescope.checks import holds_in_share, share_text
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
+from saddlescope.figures import WIDTH
 from saddlescope.observables import LearnedModes
 from saddlescope.papers.simplicity import _fig2 as fig2
 from saddlescope.theory import DropSchedule, LinearLevels
@@ -98,9 +99,9 @@ def no_drop(results):
 
 
 def draw(results):
-    figure, ax = plt.subplots(figsize=(6, 3.6))
+    figure, ax = plt.subplots(figsize=(WIDTH, 2.8))
     fig2.curves(ax, results, "scale", SCALES, lambda s: f"ε = {s:g}")
-    ax.set(title="D  scale of the initial weights", xlim=(0, 900))
+    ax.set(xlim=(0, 900))
     return figure
 
 
@@ -116,6 +117,8 @@ experiment = Experiment(
     analyse=analyse,
     keep=("loss",),
     draw=draw,
+    drawn="Loss by the scale ε of the initial weights, the first seed of each thick, the others thin. Dashed: "
+    "levels of Lemma 6. Crosses: drops predicted from the first seed's draw, but for the largest scale.",
     claims=(
         Claim("A larger scale gradually shortens the plateaus: the loss spends less time on them.", "S33 · Fig. 2D",
               less_time),

@@ -13,11 +13,11 @@ import numpy as np
 from saddlescope.checks import decided_by, in_most_runs
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE
+from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, WIDTH, letters, shared_legend
 from saddlescope.nets import Identity, Neuron, ReLU, Units
 from saddlescope.observables import LossOnFirst, TopSingularValues
 from saddlescope.optimisers import GradientDescent
-from saddlescope.papers.simplicity.table1 import PAIRS, PUBLISHED, images, needs
+from saddlescope.papers.simplicity.table1 import PAIRS, PUBLISHED, needs
 from saddlescope.setting import Setting
 from saddlescope.stages import find_stages
 from saddlescope.tasks import DigitPair
@@ -25,6 +25,7 @@ from saddlescope.theory import LinearLevels
 from saddlescope.training import every
 
 NETS = {"linear": Identity(), "relu": ReLU()}
+WORDS = {"linear": "linear", "relu": "ReLU"}
 S2 = {"0/1": 2.35, "0/8": 1.95, "5/7": 1.56, "3/5": 1.03}  # s₂(Σ_yx) on MNIST, from `simplicity.table1`
 SMALL = 0.1  # a third singular value below this share of the second is near zero
 
@@ -134,21 +135,22 @@ def say_thirds(results):
 
 def draw(results):
     pairs = [p for p in PAIRS if results.select(pair=p).measured.sizes["run"]]
-    figure, axes = plt.subplots(2, len(pairs), figsize=(3.1 * len(pairs), 5.2), squeeze=False)
-    for row, net in zip(axes, NETS, strict=True):
+    nets = [net for net in NETS if results.select(net=net).measured.sizes["run"]]
+    figure, axes = plt.subplots(len(nets), len(pairs), figsize=(WIDTH, 1.8 * len(nets) + 0.5), squeeze=False)
+    for row, net in zip(axes, nets, strict=True):
         for ax, p in zip(row, pairs, strict=True):
-            m = next(iter(results.select(pair=p, net=net).runs()), None)
-            if m is None:
-                continue
-            ax.plot(m.saved_step, m.loss_on_first, color=BLACK, lw=1.2, label="loss")
+            m = next(iter(results.select(pair=p, net=net).runs()))
+            ax.plot(m.saved_step, m.loss_on_first, color=BLACK, label="loss")
             for k, (colour, word) in enumerate(zip((BLUE, ORANGE, GREEN), ("first", "second", "third"), strict=True)):
-                label = f"{word} singular value"
-                ax.plot(m.saved_step, m.top_singular_values_u[:, k], color=colour, lw=1.2, label=label)
+                label = f"{word} singular value of the first layer"
+                ax.plot(m.saved_step, m.top_singular_values_u[:, k], color=colour, label=label)
             for k, level in enumerate(m.predicted.plateau_level.values if net == "linear" else ()):
                 ax.axhline(level, color=BLACK, ls="--", lw=0.7, label=None if k else "theory: levels of the loss")
-            ax.set(title=f"{net}, digits {p}", xlabel="step", ylabel="loss, size")
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), fontsize=7, loc="outside lower center", ncols=3)
-    figure.suptitle(images(results), fontsize=9)
+            ax.set(title=f"{WORDS[net]}, digits {p}", xlabel="step")
+            ax.locator_params(axis="x", nbins=4)
+        row[0].set_ylabel("loss; singular values")
+    shared_legend(figure, ncols=3)
+    letters(axes.flat)
     return figure
 
 
@@ -165,6 +167,9 @@ experiment = Experiment(
     quick=dict(pair=("0/1", "3/5"), net=NETS, seed=range(1), dataset=("small",), units=(50,), steps=(1500,)),
     check_available=needs,
     draw=draw,
+    drawn="First seed of each pair: the loss on 1,000 images, and the three largest singular values of the "
+    "first layer. Dashed: levels of the linear net with no, one and two directions. The plateau of 0/1 "
+    "lies above its level: the second direction grows before the first has settled.",
     claims=(
         Claim("The intermediate plateau is longer for digits that are harder to tell apart.", "S41 · Fig. 3",
               longer_when_harder),

@@ -17,7 +17,7 @@ import numpy as np
 from saddlescope.checks import drops, in_most_runs, plateau_levels, widths
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import loss_and_weights, panels
+from saddlescope.figures import loss_and_weights, panels, shared_legend
 from saddlescope.nets import ConvUnit, DeepUnits, Identity, LinearTransformer, Neuron, ReLU, Square
 from saddlescope.observables import ByNorm, ByRank, ByRays, EffectiveWidth, Parameters, SingularValues
 from saddlescope.optimisers import GradientDescent
@@ -129,9 +129,10 @@ def tables(results):
 
 def draw(results):
     shown = [panel for panel in NAMES if panel in results.values("panel")]
-    figure, cells = panels(len(shown), 3, width=11)
+    figure, cells = panels(len(shown), 3, height=2.6)
     for cell, panel in zip(cells, shown, strict=True):
         loss_and_weights(figure, cell, results.select(panel=panel, smaller=1), f"{panel}  {NAMES[panel]}")
+    shared_legend(figure)
     return figure
 
 
@@ -173,6 +174,9 @@ experiment = Experiment(
     predict=predict,
     observe=observe,
     draw=draw,
+    drawn="Above, the loss of every run from the paper's initial weights, the first seed thick, until it is "
+    "learned. Dashed: levels of nets with narrower layers. Below, the first seed's first-layer weights, "
+    "one dot per unit, on the middle plateau and at the end.",
     tables=tables,
     claims=(
         *(Claim(f"{p} ({name}): the loss drops exactly twice.", "S37 · Fig. 5", drops(2),

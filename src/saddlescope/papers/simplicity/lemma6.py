@@ -17,7 +17,7 @@ import numpy as np
 from saddlescope.checks import always, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, ORANGE
+from saddlescope.figures import BLUE, ORANGE, WIDTH, letters
 from saddlescope.losses import squared_error
 from saddlescope.nets import linear_units
 from saddlescope.tasks import Moments
@@ -130,7 +130,7 @@ def levels(results):
 
 
 def draw(results):
-    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.4))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.7))
     for inputs, colour, shift in ((3, BLUE, -0.08), (5, ORANGE, 0.08)):
         runs = list(results.select(inputs=inputs).runs())
         if not runs:
@@ -142,9 +142,10 @@ def draw(results):
     left.axline((0, 0), slope=1, color="0.6", ls="--", lw=0.8)
     right.plot(range(OUTPUTS + 1), [comb(OUTPUTS, r) for r in range(OUTPUTS + 1)], "k_", ms=18, label="(D over r)")
     left.set(xlabel="fixed points found", ylabel="as Eq. 40 says", title="Newton's method, random starts")
-    right.set(xlabel="rank r", ylabel="different maps", ylim=(0, 4), title="Remark 2", xticks=range(OUTPUTS + 1))
+    right.set(xlabel="rank r", ylabel="different maps", ylim=(0, 5.2), title="Remark 2", xticks=range(OUTPUTS + 1))
     for ax in (left, right):
-        ax.legend(fontsize=7)
+        ax.legend()
+    letters((left, right))
     return figure
 
 
@@ -156,6 +157,9 @@ experiment = Experiment(
     full=dict(inputs=(3, 5), seed=range(10), starts=(STARTS,)),
     quick=dict(inputs=(3, 5), seed=range(1), starts=(6,)),
     draw=draw,
+    drawn="A: one mark per data set, the fixed points that Newton's method finds and how many of them have "
+    "weights as Eq. 40 says; the dashed line is all of them. B: the mean number of different maps of "
+    "each rank among fixed points built and found, beside the binomial coefficient.",
     claims=(
         Claim("Weights as in Eq. 40 are fixed points, for every set of eigenvectors.", "S45 · Lemma 6", sufficient),
         Claim("Every fixed point has weights as in Eq. 40.", "S45 · Lemma 6", necessary,

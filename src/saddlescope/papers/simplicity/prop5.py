@@ -16,7 +16,7 @@ from scipy.integrate import solve_ivp
 from saddlescope.checks import always, holds_in_share, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, ORANGE
+from saddlescope.figures import BLUE, ORANGE, WIDTH, letters
 from saddlescope.theory import explosion_time
 
 SCALES = (1e-2, 1e-4, 1e-6, 1e-8)
@@ -141,21 +141,22 @@ def largest_first(results):
 
 
 def draw(results):
-    figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.6))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.9))
     for m in results.runs():
         turned = m.flips.values.astype(bool)
         left.loglog(m.solved[~turned], m.theory[~turned], "o", color=BLUE, ms=3, mfc="none")
         left.loglog(m.solved[turned], m.theory[turned], "^", color=ORANGE, ms=4, mfc="none")
-        right.loglog(SCALES, m.others, "o-", color=BLUE, ms=3, lw=0.5)
+        right.loglog(SCALES, m.others, "o-", color=BLUE, ms=2, lw=0.3)
     left.plot([], [], "o", color=BLUE, mfc="none", label="v keeps its sign")
     left.plot([], [], "^", color=ORANGE, mfc="none", label="v turns")
     ends = np.array(left.get_xlim())
     left.plot(ends, ends, color="0.5", ls="--", lw=0.8, label="equal")
     right.plot(SCALES, SCALES, color="0.5", ls="--", lw=0.8, label="slope 1, theory")
     left.set(xlabel="$t_\\infty$ of the equations", ylabel="$t_\\infty$ of the integral", title="time to explode")
+    letters((left, right))
     right.set(xlabel="initial scale ε", ylabel="largest other unit", title="when the first unit is one")
-    left.legend(fontsize=7)
-    right.legend(fontsize=7)
+    left.legend()
+    right.legend()
     return figure
 
 
@@ -167,6 +168,9 @@ experiment = Experiment(
     full=dict(dimension=(2, 3, 5), signs=("both", "one", "tied"), seed=range(10)),
     quick=dict(dimension=(2, 3), signs=("both",), seed=range(1)),
     draw=draw,
+    drawn="A: one mark per unit, its time to explode by the integral and by a solver of the equations; the "
+    "dashed line is equality. B: one line per run, the largest other unit when the first is one, over "
+    "the initial scale.",
     claims=(
         Claim("Each unit grows without bound at t_∞, as printed.", "S21 · Eq. 56", as_printed, BOTH,
               note="Where v changes its sign on the way the integral as printed does not apply; two pieces do."),

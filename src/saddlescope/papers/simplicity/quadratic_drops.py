@@ -12,7 +12,7 @@ import numpy as np
 from saddlescope.checks import holds_in_share, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, ORANGE
+from saddlescope.figures import BLUE, ORANGE, WIDTH
 from saddlescope.observables import Parameters
 from saddlescope.papers.simplicity._panels import panel_setting
 from saddlescope.theory import QuadraticNextDrops
@@ -59,7 +59,7 @@ def comes_so(number, within):
 
 
 def draw(results):
-    figure, ax = plt.subplots(figsize=(4.6, 3.8))
+    figure, ax = plt.subplots(figsize=(0.6 * WIDTH, 3.0))
     for k, (colour, word) in enumerate(((BLUE, "first drop, from the draw"), (ORANGE, "second, from the plateau"))):
         met = [m for m in results.runs() if gap(m, k) < np.inf]
         pairs = np.array([(m["drop_step"][k], m.predicted["drop_step"][k]) for m in met])
@@ -67,9 +67,9 @@ def draw(results):
             ax.loglog(*pairs.T, "o", color=colour, mfc="none", ms=5, label=word)
     ends = np.array(ax.get_xlim())
     ax.plot(ends, ends, color="0.5", ls="--", lw=0.8, label="theory: equal")
-    ax.set(xlabel="step of the drop", ylabel="step of $t_\\infty$", title="quadratic net")
+    ax.set(xlabel="step of the drop", ylabel="step of $t_\\infty$")
     ax.minorticks_off()
-    ax.legend(fontsize=7)
+    ax.legend()
     return figure
 
 
@@ -84,6 +84,9 @@ experiment = Experiment(
     analyse=analyse,
     predict=(QuadraticNextDrops(),),
     draw=draw,
+    drawn="One mark per drop: its step, and the step at which the next unit would be infinite. The first is "
+    "predicted from the initial draw, the second from the weights on the plateau. The dashed line is "
+    "equality.",
     claims=(
         *(Claim(f"ε = {eps:g}: the first drop comes at the least t_∞ of the initial draw, to 5 % of the wait.", "ours",
                 comes_so(0, 0.05), {"scale": eps}) for eps in SCALES),

@@ -17,7 +17,7 @@ import numpy as np
 from saddlescope.checks import always, holds_in_share, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, ORANGE
+from saddlescope.figures import BLUE, ORANGE, WIDTH, letters, shared_legend
 from saddlescope.initials import given_weights
 from saddlescope.nets import Units
 from saddlescope.observables import Parameters
@@ -111,15 +111,19 @@ def arrives(results):
 
 def draw(results):
     panels = [p for p in PANELS if results.select(panel=p).measured.sizes["run"]]
-    figure, axes = plt.subplots(1, len(panels), figsize=(2.8 * len(panels), 2.9), squeeze=False)
-    for ax, p in zip(axes[0], panels, strict=True):
+    figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 3.7))
+    for ax, p in zip(axes.flat, panels, strict=False):
         for h, colour in ((0, BLUE), (1, ORANGE)):
             for i, m in enumerate(results.select(panel=p, width=h).runs()):
-                label = f"{h} → {h + 1} units" if i == 0 else None
-                ax.axhline(m.predicted.end_loss, color=colour, ls=":", lw=0.6)
-                ax.plot(np.arange(STEPS), m.loss[:STEPS], color=colour, lw=1.2 if i == 0 else 0.4, label=label)
-        ax.set(title=NAMES[p], xlabel="step", ylabel="loss")
-    axes[0, 0].legend(fontsize=7)
+                label = f"from {h} to {h + 1} unit{'s' * h}" if i == 0 else None
+                end = "predicted end" if i == h == 0 else None
+                ax.axhline(m.predicted.end_loss, color=colour, ls=":", lw=0.6, label=end)
+                ax.semilogx(np.arange(STEPS) + 1, m.loss[:STEPS], color=colour, lw=1.2 if i == 0 else 0.3, label=label)
+        ax.set(title=NAMES[p], xlabel="step + 1", ylabel="loss", xlim=(3, STEPS))
+    letters(axes.flat[: len(panels)])
+    shared_legend(figure, axes[-1, -1])
+    for ax in axes.flat[len(panels) : -1]:
+        ax.remove()
     return figure
 
 
@@ -135,6 +139,8 @@ experiment = Experiment(
     full=dict(panel=PANELS, width=(0, 1), seed=range(10)),
     quick=dict(panel=("B", "G"), width=(0, 1), seed=range(1)),
     draw=draw,
+    drawn="Loss of every run over logarithmic time, the first seed thick: from a saddle of no unit or of one, "
+    "once one constraint is broken. Dotted: the loss of the fixed point below the last weights.",
     claims=(
         Claim("The weights stay on the manifold of one unit more.", "S11 · Section 4", stays, built=True),
         Claim("The weights converge to a fixed point on that manifold, of a lower loss.", "S11 · Section 4", arrives),

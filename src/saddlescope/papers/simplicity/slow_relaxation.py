@@ -11,7 +11,7 @@ import numpy as np
 
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLACK, BLUE
+from saddlescope.figures import BLACK, BLUE, WIDTH, letters
 from saddlescope.nets import linear_units
 from saddlescope.optimisers import GradientDescent
 from saddlescope.papers.simplicity._panels import COVARIANCE
@@ -70,7 +70,7 @@ def farther(distances):
 
 
 def draw(results):
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.7))
     shades = plt.get_cmap("viridis")(np.linspace(0.1, 0.9, len(SCALES)))
     for scale, colour in zip(SCALES, shades, strict=True):
         for i, m in enumerate(results.select(scale=scale).runs()):
@@ -80,9 +80,10 @@ def draw(results):
     for k, level in enumerate(next(results.runs()).predicted["fixed_point_level"].values):
         label = None if k else "theory: all levels of Lemma 6"
         left.axhline(level, color=BLACK, ls="--", lw=0.8, label=label)
-    left.set(xlabel="step", ylabel="loss", title="loss", ylim=(0, 1), xlim=(0, 1500))
+    left.set(xlabel="step", ylabel="loss", ylim=(0, 1), xlim=(0, 1500))
     right.set(xlabel="initial scale ε", ylabel="distance from the nearest level", title="the middle plateau")
-    left.legend(fontsize=7)
+    letters((left, right))
+    left.legend()
     return figure
 
 
@@ -94,6 +95,9 @@ experiment = Experiment(
     quick=dict(scale=(1e-8, 1e-3), seed=range(1)),
     predict=(AllLinearLevels(),),
     draw=draw,
+    drawn="A: loss of every run by the scale of its initial weights, the first seed thick; dashed, the levels "
+    "of all sets of modes. B: one mark per run, the relative distance of the middle plateau from the "
+    "nearest such level.",
     claims=(
         Claim("From larger weights the plateau lies at no level of Lemma 6, from smaller ones at one.", "ours",
               by_scale(off_any_level)),

@@ -15,7 +15,7 @@ from saddlescope.checks import always, holds_in_share, share_text
 from saddlescope.claims import Claim
 from saddlescope.errors import require
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, ORANGE, RED
+from saddlescope.figures import BLUE, ORANGE, RED, WIDTH, letters, shared_legend
 from saddlescope.nets import linear_units
 from saddlescope.observables import Parameters, TopSingularValues
 from saddlescope.optimisers import GradientDescent
@@ -43,10 +43,6 @@ def needs(axes):
     require(counts, f"`units` must be positive whole numbers; got {list(axes['units'])}.")
     if "mnist" in axes["dataset"]:
         find_dataset("mnist").load()
-
-
-def images(results):
-    return ", ".join(IMAGES[d] for d in results.values("dataset"))
 
 
 def setting(pair, seed, dataset, units):
@@ -149,23 +145,25 @@ def tables(results):
 
 def draw(results):
     pairs = [p for p in PAIRS if results.select(pair=p).measured.sizes["run"]]
-    figure, axes = plt.subplots(1, len(pairs), figsize=(3.2 * len(pairs), 3.2), squeeze=False)
+    figure, axes = plt.subplots(1, len(pairs), figsize=(WIDTH, 2.5), squeeze=False, sharey=True)
     for ax, p in zip(axes[0], pairs, strict=True):
         m = next(iter(results.select(pair=p).runs()))
         at, singular, said = m.times, m.top_singular_values_u, m.predicted
         ax.semilogy(at, singular[:, 0], color=BLUE, label="first singular value")
-        ax.semilogy(at, singular[:, 1], color=ORANGE, label="second")
+        ax.semilogy(at, singular[:, 1], color=ORANGE, label="second singular value")
         size = 1e-3 * float(singular[-1, 1])  # growth at either rate, through this point of the second curve
         base = np.interp(size, singular[:, 1], at)
         for rate, style, word in (
-            (said.rate_2, "--", "s₂(Σ_yx)"),
-            (said.projected_rate_2, ":", "‖(I - e₁e₁ᵀ)Σ_yx‖"),
+            (said.rate_2, "--", "growth at $s_2(\\Sigma_{yx})$"),
+            (said.projected_rate_2, ":", "growth at $\\|(I - e_1 e_1^T)\\Sigma_{yx}\\|$"),
         ):
             line = size * (1 + 2 * LR * float(rate)) ** (at - base)
             ax.semilogy(at, np.where(line < 2, line, np.nan), color=RED, ls=style, lw=1, label=word)
-        ax.set(title=f"digits {p}", xlabel="step", ylabel="size", ylim=(1e-6, 5), xlim=(0, 3 * base + 200))
-    axes[0, 0].legend(fontsize=7)
-    figure.suptitle(images(results), fontsize=9)
+        ax.set(title=f"digits {p}", xlabel="step", ylim=(1e-6, 5), xlim=(0, 3 * base + 200))
+        ax.locator_params(axis="x", nbins=4)
+    axes[0, 0].set_ylabel("singular values of the first layer")
+    shared_legend(figure, ncols=2)
+    letters(axes[0])
     return figure
 
 
@@ -182,6 +180,9 @@ experiment = Experiment(
     quick=dict(pair=("0/1", "3/5"), seed=range(1), dataset=("small",), units=(50,)),
     check_available=needs,
     draw=draw,
+    drawn="First seed of each pair: the two largest singular values of the first layer. Red lines grow at the "
+    "two rates that are said to govern the second, through the point where it is a thousandth of its "
+    "last value.",
     tables=tables,
     claims=(
         Claim("The singular values are 4.20, 5.21, 4.13, 4.62 and 3.90, 5.21, 3.26, 1.38.", "S43 · Table 1",

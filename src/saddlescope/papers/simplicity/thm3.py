@@ -125,7 +125,8 @@ def off(rows):
 
 def draw(results):
     titles = {kind: f"{way.theorem} {kind}" for kind, way in KINDS.items()}
-    return kinds_figure(results, titles, off, (KEPT, BROKEN), "distance from the manifold over the way moved")
+    label = "distance from the relation, over the way that the weights went"
+    return kinds_figure(results, titles, off, (KEPT, BROKEN), label)
 
 
 SQUARED = {"criterion": "squared"}
@@ -140,6 +141,9 @@ experiment = Experiment(
     quick=dict(unit=("linear", "relu", "quadratic", "sigmoid", "tanh"), kind=KINDS, seed=range(1), criterion=LOSSES),
     where="criterion == 'squared' or seed < 5",
     draw=draw,
+    drawn="One mark per run: how far the last unit is from its relation to the others after 4,000 steps. "
+    "Exact zeros are drawn at the left edge. Dotted lines: below the first the relation is preserved, "
+    "beyond the second a control has lost it.",
     claims=(
         *(Claim(f"{way.theorem} The relation is preserved under descent.", f"S8 · Theorem 3 {way.theorem}", preserved,
                 {"kind": kind} | SQUARED) for kind, way in KINDS.items()),
