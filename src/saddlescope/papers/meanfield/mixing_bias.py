@@ -131,7 +131,7 @@ experiment = Experiment(
     title="Biases in the mixing layers, on and off: they free the channel that a kink holds",
     source="Eq. 1, Section 2.2",
     measure=measure,
-    full=dict(start=tuple(STARTS), bias=(0.0, 0.1, 0.3, 1.0), width=(64, 256, 1024), seed=range(10)),
+    full=dict(start=tuple(STARTS), bias=(0.0, 0.1, 0.3, 1.0), width=(64, 256, 1024), seed=range(5)),
     quick=dict(start=("small",), bias=(0.0, 1.0), width=(256,), seed=range(4)),
     draw=draw,
     claims=(

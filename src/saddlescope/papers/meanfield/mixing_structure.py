@@ -98,6 +98,7 @@ experiment = Experiment(
             "ours",
             equal_by_gauss,
             only=dict(structure="Gauss"),
+            built=True,
         ),
     ),
 )

@@ -143,8 +143,8 @@ experiment = Experiment(
             all_below("printed_gap", SOLVED, "gap"),
             note="Eq. 10 at one point has the factor K(x*, x*), here (1 + x*²)/2; Eq. 11 lost it.",
         ),
-        Claim("f stays on its axis.", "M49 · Lemma H.2", all_below("off_axis", 1e-9, "other channel")),
-        Claim("B_k = 0 on the other channels.", "M49 · Lemma H.2", all_below("off_signal", 1e-9, "B")),
+        Claim("f stays on its axis.", "M49 · Lemma H.2", all_below("off_axis", 1e-12, "other channel")),
+        Claim("B_k = 0 on the other channels.", "M49 · Lemma H.2", all_below("off_signal", 1e-12, "B")),
         Claim("d ≤ 0 stays true once y ≥ ŷ(0).", "ours", under),
         Claim("a(t) does not fall, and B_j > 0.", "M49 · Lemma H.2", grows),
         Claim("B_j(t) is the lemma's formula.", "M49 · Lemma H.2", all_below("signal_gap", SOLVED, "gap")),
@@ -156,7 +156,7 @@ experiment = Experiment(
         Claim(
             "E[U 1{aU > 0}] = sign(a) E|U|/2, E[U² 1{aU > 0}] = E U²/2.",
             "M121 · Lemma H.1",
-            all_below("half_gap", 1e-10, "gap"),
+            all_below("half_gap", 1e-12, "gap"),
         ),
         Claim(
             "Nets of finite width stay on the axis too.",
@@ -167,8 +167,9 @@ experiment = Experiment(
         Claim(
             "With Gaussian mixing every direction is kept, not the axes alone.",
             "ours",
-            all_below("turned", SOLVED, "turn in radians"),
+            all_below("turned", 1e-12, "turn in radians"),
             only=dict(law="gauss"),
+            built=True,
         ),
     ),
 )

@@ -195,7 +195,7 @@ experiment = Experiment(
     draw=draw,
     claims=(
         Claim("Corrected, rates are n times the gradient at every depth.", "ours · Eq. 2, 3", is_gradient("right")),
-        Claim("The forward pass is Eq. 1 with c = 0.", "M23 · Eq. 1", is_gradient("forward")),
+        Claim("The forward pass is Eq. 1 with c = 0.", "M23 · Eq. 1", is_gradient("forward"), built=True),
         Claim("As printed, channels above the first block differ.", "M27 · Section 2.2", channels_differ, note=INDEX),
         Claim("With a channel index in w_i they do; without it they have rank one.", "ours · M27", index_is_needed),
         Claim("As printed, Eq. 2 is the gradient in w_1.", "M28 · Eq. 2", is_gradient("first"), note=FIRST),

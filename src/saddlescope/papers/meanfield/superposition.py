@@ -181,7 +181,7 @@ experiment = Experiment(
         Claim(
             "w₁(t) − w₁(0) is a combination of the data's features.",
             "M51 · Section 3.2, Eq. 14",
-            all_below("outside_span", 1e-8, "part outside"),
+            all_below("outside_span", 1e-11, "part outside"),
         ),
         Claim(
             "Γ of the exact limit is the integral of its π d B.",
