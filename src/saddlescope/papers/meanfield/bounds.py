@@ -151,7 +151,9 @@ experiment = Experiment(
     drawn="One circle per net, by the end T of time, the two ranks side by side: log10 of measured distances and of "
     "their bounds. Weights have size 1, which is the grey line.",
     claims=(
-        Claim("D(W, W̃) is within its bound.", "M43, M107 · Lemma G.1", within("coupling", "coupling_bound"), built=True),
+        Claim(
+            "D(W, W̃) is within its bound.", "M43, M107 · Lemma G.1", within("coupling", "coupling_bound"), built=True
+        ),
         Claim(
             "D(W̃, 𝐖) of gradient descent is within its bound.",
             "M43, M108 · Lemma G.2",
@@ -164,7 +166,9 @@ experiment = Experiment(
             within("sgd", "descent_bound"),
             built=True,
         ),
-        Claim("Outputs are within Corollary G.1.", "M109 · Corollary G.1", within("output", "output_bound"), built=True),
+        Claim(
+            "Outputs are within Corollary G.1.", "M109 · Corollary G.1", within("output", "output_bound"), built=True
+        ),
         Claim(
             "The proof of Lemma G.1 gives the printed bound.",
             "M115 · G.4, as printed",

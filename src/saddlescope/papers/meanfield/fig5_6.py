@@ -180,7 +180,9 @@ def draw(results):
     early.set(xlabel="epoch", ylabel="largest log-ratio at x = 0", title="the epochs of Fig. 5")
     loss.set(xlabel="epoch", ylabel="loss", xscale="symlog", xlim=(0, None), ylim=(0, 0.62),
              title="loss")  # fmt: skip
-    whole.set(xlabel="epoch", ylabel="largest log-ratio at x = 0", xscale="symlog", xlim=(0, None), title="the whole run")
+    whole.set(
+        xlabel="epoch", ylabel="largest log-ratio at x = 0", xscale="symlog", xlim=(0, None), title="the whole run"
+    )
     spread_ax.set(xlabel="log-ratio, both signs", ylabel="density", title="all pairs and seeds, as in Fig. 6")
     early.set_xticks(range(0, CAPTION + 1, 5))
     loss.legend(loc="lower left")

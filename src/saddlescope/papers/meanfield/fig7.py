@@ -14,7 +14,7 @@ from saddlescope.checks import decided_by, groups_by, holds_in_share
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, ORANGE, WIDTH, letters
-from saddlescope.papers.meanfield._chirp import ACTIVATIONS, FITS, FREE, FROZEN, OBSERVED, analyse, chirp_net, chirp_run
+from saddlescope.papers.meanfield._chirp import FITS, FREE, FROZEN, OBSERVED, analyse, chirp_net, chirp_run
 from saddlescope.papers.meanfield._numbers import above, difference
 from saddlescope.statistics import mean_of
 from saddlescope.tables import Table

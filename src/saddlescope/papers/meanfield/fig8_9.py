@@ -5,10 +5,10 @@ half of the hidden blocks: 0 for an even channel, ½ for one without symmetry. O
 compared. So the deep nets have the chirp (9, 3), which they can fit in 1,000 epochs; a frozen one
 of rank 15 has a test error of 0.1 at (18, 6). The paper's (144, 48) is fitted by neither net
 (`valleys.symmetry`), and `valleys.fig5` has (36, 12). Nets: Fig. 9a as it is (four layers, three
-bottlenecks, r = 8, (36, 12), N = 2,000, 5,000 epochs); Fig. 9b–c (eight bottlenecks, r = 15, frozen); Fig. 8 (eight, r = 20, all maps
-trained); and a true MLP. All have ReLU, which Fig. 9 names. A spike is the largest distance of a
-channel from its mean, in deviations. The paper says "SGD" in the text and Adam in Table 2; this is
-Adam. Five seeds.
+bottlenecks, r = 8, (36, 12), N = 2,000, 5,000 epochs); Fig. 9b–c (eight bottlenecks, r = 15,
+frozen); Fig. 8 (eight, r = 20, all maps trained); and a true MLP. All have ReLU, which Fig. 9
+names. A spike is the largest distance of a channel from its mean, in deviations. The paper says
+"SGD" in the text and Adam in Table 2; this is Adam. Five seeds.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +20,7 @@ from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, SKY, WIDTH, letters
 from saddlescope.papers.meanfield import _chirp as chirp
-from saddlescope.papers.meanfield._chirp import ACTIVATIONS, EVEN, FREE, FROZEN, TRUE, fits, fitting
+from saddlescope.papers.meanfield._chirp import EVEN, FREE, FROZEN, TRUE, fits, fitting
 from saddlescope.papers.meanfield._numbers import above
 from saddlescope.statistics import apart, mean_of
 from saddlescope.tables import Table

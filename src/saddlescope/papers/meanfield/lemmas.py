@@ -189,8 +189,8 @@ def draw(results):
     axes[1].set(xlabel="distance ε of channels", ylabel="constant $k_1$ that F needs", title="Lemma D.4")
     axes[2].set(xlabel="time", ylabel="‖w‖", title="growth of weights")
     figures.letters(axes)
-    handles = [sum(pair, []) for pair in zip(*(ax.get_legend_handles_labels() for ax in axes[:2]), strict=True)]
-    figure.legend(*handles, loc="outside lower center", ncols=3)
+    for ax in axes[:2]:
+        ax.legend()
     return figure
 
 

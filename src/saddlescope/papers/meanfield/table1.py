@@ -16,7 +16,7 @@ from matplotlib.ticker import NullFormatter
 from saddlescope.checks import decided_by
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE
+from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, WIDTH, letters
 from saddlescope.losses import CrossEntropy
 from saddlescope.nets import MLP, RandomFeatureNet
 from saddlescope.nets.random_feature_net import count
@@ -170,7 +170,7 @@ def tables(results):
 
 
 def draw(results):
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.9), width_ratios=(1.25, 1))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.2), width_ratios=(1.25, 1))
     kinds = {
         "low-rank, frozen features": (LOW_RANK, BLUE, "o"),
         "readout of random features": (READOUTS, ORANGE, "s"),
@@ -188,12 +188,12 @@ def draw(results):
             right.plot(part["at"].values.T, part.curve.values.T, color=colour, lw=0.6)
     if is_paper_scale(results):
         left.plot([PRINTED[m] for m in PUBLISHED], [*PUBLISHED.values()], "x", color=BLACK, ms=6, label="paper")
-    seeds = len(results.values("seed"))
-    left.set(xscale="log", xlabel="trained parameters", ylabel="test accuracy (%)", title=f"A  {seeds} seeds and mean")
+    left.set(xscale="log", xlabel="trained parameters", ylabel="test accuracy (%)", title="after the last epoch")
     lowest = results.measured.accuracy.values.min()
-    right.set(xlabel="epoch", ylabel="test accuracy (%)", ylim=(lowest - 5, 100), title="B  every run over training")
+    right.set(xlabel="epoch", ylabel="test accuracy (%)", ylim=(lowest - 5, 100), title="over training")
     left.xaxis.set_minor_formatter(NullFormatter())
-    left.legend(fontsize=7, loc="lower right")
+    letters((left, right))
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
 
@@ -215,6 +215,8 @@ experiment = Experiment(
     analyse=analyse,
     check_available=needs,
     draw=draw,
+    drawn="A: dots are single seeds, larger marks their mean, crosses the numbers of the paper. B: one line per "
+    "run.",
     tables=tables,
     claims=(
         Claim("The MLP reaches 98.39 %.", "M10 · Table 1", is_published("MLP")),
