@@ -222,7 +222,7 @@ experiment = Experiment(
     title="Global convergence from generic starts: activations, depths and losses",
     source="Theorem 2.2",
     measure=measure,
-    full=dict(case=CASES, width=(64, 512), seed=range(4)),
+    full=dict(case=CASES, width=(256,), seed=range(5)),
     quick=dict(case=QUICK, width=(256,), seed=range(2)),
     draw=draw,
     drawn="Each panel is one activation, depth and loss, which its title names; letters name rows. Black is the "

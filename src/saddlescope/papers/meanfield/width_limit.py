@@ -139,7 +139,7 @@ experiment = Experiment(
     title="Loss by width: mean-field nets have a limit, standard ones have none",
     source="Section 2.1",
     setting=setting,
-    full=dict(form=tuple(FORMS), n=(64, 256, 1024, 4096), seed=range(24)),
+    full=dict(form=tuple(FORMS), n=(64, 256, 1024, 4096), seed=range(40)),
     quick=dict(form=("mean-field", "standard", "standard, rate ∝ 1/n"), n=(64, 1024), seed=range(6)),
     draw=draw,
     drawn="One line per run: the loss over steps of full-batch descent, in a parameterisation that the title names.",
