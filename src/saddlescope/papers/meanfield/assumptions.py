@@ -173,8 +173,8 @@ def draw(results):
     for (name, a), color in zip(ACTIVATIONS.items(), (BLUE, ORANGE, GREEN, RED), strict=True):
         slope = np.gradient(np.asarray(a(z)), z)
         axes[0].semilogy(z, np.maximum(slope, 1e-8), color=color, label=NAMES.get(name, name))
-    axes[0].set(xlabel="z", ylabel="φ'(z)", title="slopes of activations", ylim=(1e-4, 3))
-    axes[0].legend()
+    axes[0].set(xlabel="z", ylabel="φ'(z)", title="slopes of activations", ylim=(1e-4, 100))
+    axes[0].legend(ncols=2, loc="upper center")
     for name, color in (("gaussian", BLUE), ("laplace", RED)):
         axes[1].plot(ORDERS, run[f"{name}_moments"], color=color, label=f"{name.title()} start")
     axes[1].set(xlabel="order m", ylabel="$m^{-1/2}\\,(E|w|^m)^{1/m}$", title="moments of start laws")

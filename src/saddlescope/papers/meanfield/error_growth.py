@@ -103,7 +103,7 @@ def draw(results):
     left.set(xlabel="rank r", ylabel=f"largest gap of weights, $D_T$, n = {NEURONS:,}", yscale="log", xscale="log")
     left.set_xticks(ranks, ranks)
     left.minorticks_off()
-    left.legend(title=f"mean of {results.measured.sizes['net'] * len(results.values('seed'))} nets")
+    left.legend(title=f"mean of {results.measured.sizes['net'] * len(results.values('seed'))} nets", loc="lower right")
     for r in results.values("r"):
         bounds = [bounds_of(r, t).coupling() for t in TIMES[1:]]
         right.plot(TIMES[1:], bounds, "o-", ms=3, lw=1, label=f"r = {r}")

@@ -10,6 +10,7 @@ Nets of 64 to 1,024 neurons are set beside the limit at T = 4, four per width an
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import NullFormatter
 
 from saddlescope.checks import always, holds_in_share, share_text
 from saddlescope.claims import Claim
@@ -136,7 +137,6 @@ def draw(results):
     left.plot(ends, ends, color="0.6", lw=0.8, label="gap = stated error")
     left.set(xscale="log", yscale="log", xlabel="stated error", ylabel="gap to the memory form")
     left.set_title("three solvers")
-    left.legend()
     middle.loglog(4.0 / np.array(STEPS), data.order_errors.values.T, "o-", color=BLUE, lw=0.8, ms=3)
     middle.set(xlabel="step", ylabel="error of the outputs")
     middle.set_xticks([4.0 / n for n in STEPS], [f"{4.0 / n:g}" for n in STEPS])
@@ -145,7 +145,9 @@ def draw(results):
     right.loglog(WIDTHS, data.net_distance.values.T, "o-", color=ORANGE, lw=0.8, ms=3)
     right.set(xlabel="width n", ylabel="root mean square gap of weights")
     right.set_title("nets beside the limit")
+    right.yaxis.set_minor_formatter(NullFormatter())
     letters((left, middle, right))
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
 
 

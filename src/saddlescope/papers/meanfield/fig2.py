@@ -240,11 +240,8 @@ def draw(results):
             left.loglog(np.arange(1, len(m.loss) + 1), m.loss, color=colour, lw=0.8, label=net if i == 0 else None)
             for k, cut in enumerate(m.cut.values if net == LOW and i == 0 else ()):
                 left.axvline(cut, color=RED, lw=0.6, ls="--", label="rate cut, rank 10" if k == 0 else None)
-    for word in WHEN:
-        epoch = epoch_of(results, word)
-        left.text(epoch, 0.99, word, fontsize=6, rotation=90, ha="right", va="top", color="0.4",
-                  transform=left.get_xaxis_transform(), bbox=dict(fc="white", ec="none", pad=0.5))  # fmt: skip
-        left.axvline(epoch, color="0.85", lw=0.6, zorder=0)
+    for k, word in enumerate(WHEN):
+        left.axvline(epoch_of(results, word), color="0.8", lw=0.8, zorder=0, label=None if k else "epochs compared")
     for momentum in results.select(net=LOW).values("momentum"):
         for i, m in enumerate(results.select(net=LOW, momentum=momentum).runs()):
             right.loglog(np.arange(1, len(m.loss) + 1), m.loss, color=COLOURS.get(momentum, BLACK), lw=0.8,

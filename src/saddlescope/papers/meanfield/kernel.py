@@ -63,9 +63,9 @@ def measure(law, activation, seed):
     return {
         "gap": max(_gap(law, phi, features, x, z) for x, z in pairs),
         "mirror_gap": float(np.abs(own - mirrored).max()),
-        "delta": ("delta", deltas),
-        "cross": ("delta", cross),
-        "own": ("delta", own),
+        "delta": ("distance", deltas),
+        "cross": ("distance", cross),
+        "own": ("distance", own),
         "smallest": float(cross.min()),
         "sign_change": change,
         "sides": ("side", _sides(law, phi, features, change)),

@@ -35,7 +35,7 @@ LAWS = {
 OTHERS = ("Rademacher", "uniform", "Laplace")
 TARGETS = {"step": (1.0, -1.0), "constant": (1.0, 1.0), "uneven": (1.0, 0.5)}
 SAME = 1e-5  # outputs: the rule of 48² nodes is exact to 4e-7
-TURNED = 0.01  # degrees
+TURNED = 1e-3  # degrees
 
 
 def measure(law, target, angle):

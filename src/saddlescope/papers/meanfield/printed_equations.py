@@ -21,7 +21,7 @@ from saddlescope.nets import Tanh
 from saddlescope.theory.meanfield.printed import PrintedNet, printed_rates, printed_signals
 
 WIDTH, RANK, POINTS, INPUTS = 24, 3, 6, 2
-ROUNDING = 1e-10  # relative; sums of some thousand products of numbers of size one
+ROUNDING = 1e-12  # relative; sums of some thousand products of numbers of size one
 NONE = -1.0  # in the place of a gap: nets of two blocks have no block between the first and the last
 
 

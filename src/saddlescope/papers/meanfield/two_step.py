@@ -124,7 +124,7 @@ experiment = Experiment(
         Claim(
             "With the pointwise ρ(t) it is an equality where B₁f₁ and B₂f₂ have one sign.",
             "ours; M57 · Theorem 3.1",
-            all_below("unequal", 1e-10, "relative gap"),
+            all_below("unequal", 1e-12, "relative gap"),
         ),
         Claim(
             "∂_t R₁₂ = (1 − ρ₀)… + ε₀ with one constant ρ₀, an equality.",
