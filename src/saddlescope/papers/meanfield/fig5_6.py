@@ -186,7 +186,7 @@ def draw(results):
     spread_ax.set(xlabel="log-ratio, both signs", ylabel="density", title="all pairs and seeds, as in Fig. 6")
     early.set_xticks(range(0, CAPTION + 1, 5))
     loss.legend(loc="lower left")
-    whole.legend(loc="upper left")
+    figure.legend(*whole.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     spread_ax.legend()
     letters(axes.flat)
     return figure

@@ -66,14 +66,14 @@ def draw(results):
     cases = results.values("case")
     figure, axes = plt.subplots(1, len(cases), figsize=(WIDTH, 2.8), sharey=True, squeeze=False)
     for ax, case in zip(axes[0], cases, strict=True):
-        for method, slope in ((FULL, 1.0), (SINGLE, 0.5)):
+        for method, slope, dash in ((FULL, 1.0, "--"), (SINGLE, 0.5, ":")):
             part = results.select(case=case, method=method)
             if not part.measured.sizes["run"]:
                 continue
             steps, mean = means(part, "rms", "length")
             ax.loglog(steps, mean, "o-", ms=3, lw=1, label=f"gradient of {method}")
             line = mean[0] * (steps / steps[0]) ** slope
-            ax.loglog(steps, line, color=BLACK, ls="--", lw=0.8, label=f"slope {slope:g}")
+            ax.loglog(steps, line, color=BLACK, ls=dash, lw=0.8, label=f"slope {slope:g}")
         ax.set(xlabel="length of a step ε")
         ax.set_title(case)
     axes[0, 0].set_ylabel("root mean square gap of weights at T")
@@ -89,7 +89,7 @@ experiment = Experiment(
     full=dict(case=CASES, method=(FULL, SINGLE), log2_steps=range(5, 13), seed=range(20)),
     quick=dict(case=("erf",), method=(FULL, SINGLE), log2_steps=(5, 11), seed=range(8)),
     draw=draw,
-    drawn="Marks are means over nets of width 256; dashed lines have the slopes of theory, 1 for the full "
+    drawn="Marks are means over nets of width 256; black lines have the slopes of theory, 1 for the full "
     "gradient and 1/2 for one point per step.",
     claims=(
         Claim("With one random point per step the gap falls as √ε.", "M108 · Lemma G.2", slope_of(SINGLE)),

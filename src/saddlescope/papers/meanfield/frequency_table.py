@@ -150,7 +150,7 @@ def draw(results):
         right.plot(end, [float(m.odd) for m in long], "o", color=colour, mfc="none", label=net)
     left.axhline(FITS, color="0.6", ls=":", lw=0.8)
     left.set(ylabel="test error", yscale="log", title=f"chirp ({f1:g}, {f1 / 3:g})")
-    right.set(ylabel="odd share of channels", ylim=(0, 1), title="symmetry, at the end")
+    right.set(ylabel="odd share of channels", ylim=(0, None), title="symmetry, at the end")
     for ax in (left, right):
         ax.set(xlabel="rank", xticks=range(len(ranks)), xticklabels=ranks, xlim=(-0.5, len(ranks) - 0.5))
     letters((left, right))

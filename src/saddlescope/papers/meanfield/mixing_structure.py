@@ -76,7 +76,7 @@ def draw(results):
         ax.set(xlabel="time", ylim=(-0.02, 1.02))
         ax.set_title(NAMES[name])
     axes[0, 0].set_ylabel("share of cos 3πx in a channel")
-    axes[0, 0].legend(loc="lower right")
+    axes[0, 0].legend(loc="upper left")
     letters(axes[0])
     return figure
 

@@ -17,7 +17,7 @@ import numpy as np
 from saddlescope.checks import holds_in_share, share_text
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLACK, BLUE, WIDTH, letters
+from saddlescope.figures import BLACK, BLUE, ORANGE, WIDTH, letters
 from saddlescope.meanfield import meanfield
 from saddlescope.meanfield.by_nodes import system_of
 from saddlescope.meanfield.laws import StartLaw, UniformMixing
@@ -88,12 +88,11 @@ def draw(results):
         axes[0].plot(run.scaled_time, run.loss, color=plt.cm.viridis(k / 5), lw=1, label=f"s = {float(run.rounding):g}")
     axes[0].set(xlabel="time × s", ylabel="loss", title="the limit", xlim=(0, END))
     axes[0].legend(title="rounding")
-    for width in widths:
+    for width, colour in zip(widths, (BLACK, BLUE, ORANGE), strict=False):
         m = results.select(width=width).measured
-        style = (
-            dict(color=BLACK, ms=5, label="limit") if width == LIMIT else dict(color=BLUE, ms=3, label=f"n = {width}")
-        )
-        axes[1].plot(1 / m.rounding, m.left, "o", mfc="none", **style)
+        name = "limit" if width == LIMIT else f"nets, n = {width:,}"
+        axes[1].plot(1 / m.rounding, m.left, "o", mfc="none", color=colour, ms=5 if width == LIMIT else 3, label=name)
+    axes[1].legend()
     axes[1].set(xlabel="inverse rounding 1/s", ylabel="time to leave", title="when the loss is half the plateau")
     letters(axes)
     return figure
