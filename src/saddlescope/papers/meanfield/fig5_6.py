@@ -217,9 +217,9 @@ experiment = Experiment(
         Claim("It grows over a long run, as Table 2 and App. I list it.", "M68, M76, M129 · Table 2", grown_by(None),
               note=SMALL),
         Claim("Where the target has been learned, the mean of the largest log-ratio has grown.", "M68 · ours",
-              grows_where_learned),
+              grows_where_learned, note=SMALL),
         Claim("After a long run it has grown by more than untrained nets scatter.", "ours", beyond_untrained(None),
               note=SMALL),
-        Claim("The log-ratios of all pairs spread over training.", "M69 · Fig. 6", spread_grows),
+        Claim("The log-ratios of all pairs spread over training.", "M69 · Fig. 6", spread_grows, note=SMALL),
     ),
 )  # fmt: skip

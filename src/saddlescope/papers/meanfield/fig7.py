@@ -92,14 +92,13 @@ def tables(results):
 
 
 def draw(results):
-    figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 4), width_ratios=(3, 1))
+    nets = results.values("net")
+    figure, axes = plt.subplots(len(nets), 2, figsize=(WIDTH, 2 * len(nets)), width_ratios=(3, 1), squeeze=False)
     activation = results.values("activation")[0]
-    for row, net in zip(axes, (FROZEN, FREE), strict=True):
+    for row, net in zip(axes, nets, strict=True):
         runs = list(results.select(net=net, activation=activation).runs())
         row[0].set(xlabel="x", ylabel="y")
         row[1].set(ylabel="test error", yscale="log")
-        if not runs:
-            continue
         x = np.linspace(-1, 1, runs[0].sizes["x"])
         target = Chirp(f1=runs[0].f1, f2=float(runs[0].f1) / 3, samples=1000).target(x)
         row[0].plot(x, target, color=BLACK, lw=0.8, label="target")
@@ -117,6 +116,7 @@ def draw(results):
     return figure
 
 
+SLOW = "after 1,000 epochs a net with frozen features has not learned the chirp where it turns fastest"
 experiment = Experiment(
     title="Final fits of the chirp (36, 12) at rank 50 and their errors, features frozen or trained",
     source="Fig. 7",
@@ -133,10 +133,11 @@ experiment = Experiment(
     tables=tables,
     claims=(
         Claim("With frozen features, as the caption says, the errors lie within 1e-8 to about 1e-4.", "M71 · Fig. 7",
-              within(FROZEN)),
+              within(FROZEN), note=SLOW),
         Claim("With all maps trained, as Table 2 says, the errors lie within 1e-8 to about 1e-4.", "M71, M76 · Table 2",
               within(FREE)),
-        Claim("With frozen features the net fits the target: a test error below 0.01.", "M71 · Fig. 7", fit(FROZEN)),
+        Claim("With frozen features the net fits the target: a test error below 0.01.", "M71 · Fig. 7", fit(FROZEN),
+              note=SLOW),
         Claim("With all maps trained the net fits the target: a test error below 0.01.", "M71 · ours", fit(FREE)),
         Claim("Training all maps gives the lower test error.", "ours", free_is_better),
     ),

@@ -168,6 +168,7 @@ def _key(activations):
     return list(lines.values()), list(lines)
 
 
+ALL = "training makes the channels of every net symmetric that fits this even target, from block to block"
 PLACE = "at (9, 3) in place of (144, 48)"
 experiment = Experiment(
     title="Symmetry and spikes of channels: frozen features, all maps trained, MLP",
@@ -185,7 +186,7 @@ experiment = Experiment(
     tables=tables,
     claims=(
         Claim("On a chirp that it can fit, the channels of the net without frozen features are asymmetric.",
-              f"M72 · Fig. 8, {PLACE}", in_most(lambda s: s > EVEN, WITHOUT)),
+              f"M72 · Fig. 8, {PLACE}", in_most(lambda s: s > EVEN, WITHOUT), note=ALL),
         Claim("With frozen features channels are symmetric, in the net of Fig. 9a.", "M73 · Fig. 9a",
               in_most(lambda s: s < EVEN, SHALLOW)),
         Claim("With frozen features channels are symmetric, in the net of Fig. 9b–c on a chirp that it can fit.",
@@ -193,9 +194,9 @@ experiment = Experiment(
         Claim("Frozen features give channels with larger spikes than those of the net with all maps trained.",
               f"M73 · Fig. 9, {PLACE}", less(WITHOUT, DEEP, "spike", "largest distance from the mean, in deviations")),
         Claim("The net with frozen features is more symmetric than the one with all maps trained.",
-              f"M73 · Sec. 4.2, {PLACE}", less(DEEP, WITHOUT, "odd", "odd share")),
+              f"M73 · Sec. 4.2, {PLACE}", less(DEEP, WITHOUT, "odd", "odd share"), note=ALL),
         Claim("Full-rank nets show asymmetric structures.", f"M74 · Sec. 4.2, {PLACE}",
-              in_most(lambda s: s > EVEN, FULL)),
+              in_most(lambda s: s > EVEN, FULL), note=ALL),
         Claim("The low-rank net with frozen features is more symmetric than a full-rank MLP.",
               f"M74 · Sec. 4.2, {PLACE}", less(DEEP, FULL, "odd", "odd share")),
         Claim("Channels of trained nets are more symmetric than they were drawn.", "M74 · ours",
