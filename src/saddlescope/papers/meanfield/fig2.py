@@ -289,7 +289,8 @@ experiment = Experiment(
         Claim("With 99 % fewer parameters the loss is comparable or better: at most twice that of full rank.",
               "M9 · Sec. 1", comparable),
         Claim("Descent without momentum performs best.", "M41 · Fig. 2", vanilla_best,
-              note="At the same learning rates, momentum makes steps longer: at the end the loss of .6 and .7 is lower."),
+              note="At the same learning rates, momentum makes steps longer: at the end the loss of .6 and .7 is "
+              "lower."),
         Claim("The loss drops at every cut of the learning rate.", "M42 · Fig. 2", falls_at_cuts),
     ),
 )  # fmt: skip
