@@ -8,11 +8,10 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
-from saddlescope.figures.panels import BLACK, BLUE, ORANGE, SKY, style
+from saddlescope.figures.panels import BLACK, BLUE, ORANGE, SKY, WIDTH, letters, style
 from saddlescope.storage.files import write_bytes
 
 MOST_CURVES = 6  # points or channels that are drawn one by one
-SIZE, SMALL = 3.0, 7.5  # inches per panel, and the size of legends
 
 
 def draw_flow(
@@ -42,11 +41,13 @@ def draw_flow(
     if distances is not None:
         panels.append(lambda ax: _distances(ax, distances))
     with style():
-        figure, axes = plt.subplots(1, len(panels), figsize=(SIZE * len(panels), 3.1), squeeze=False)
-        for letter, ax, panel in zip("abcd", axes[0], panels, strict=False):
-            shown = panel(ax)
-            ax.set_title(f"{letter}  {shown}", loc="left", fontsize=9)
-        figure.suptitle(title, fontsize=10)
+        columns = 2 if len(panels) == 4 else len(panels)
+        rows = len(panels) // columns
+        figure, axes = plt.subplots(rows, columns, figsize=(WIDTH, 0.3 + 2.3 * rows), squeeze=False)
+        for ax, panel in zip(axes.flat, panels, strict=True):
+            ax.set_title(panel(ax))
+        letters(axes.flat)
+        figure.suptitle(title)
         return figure if path is None else _write(figure, Path(path))
 
 
@@ -71,7 +72,7 @@ def _loss(ax, data, nets):
         ax.set_yscale("log")
     ax.set(xlabel="time", ylabel="loss")
     if nets:
-        ax.legend(fontsize=SMALL)
+        ax.legend()
     return "loss"
 
 
@@ -87,7 +88,7 @@ def _outputs(ax, data, between):
         ax.plot(data.x.values[:, 0], y, "o", color=BLACK, ms=4 if len(y) < 40 else 1.5, label="targets")
         _at_three_times(ax, between.x.values[:, 0], between.output.values[:, :, 0], data.time.values)
         ax.set(xlabel="input x", ylabel="output")
-    ax.legend(fontsize=SMALL)
+    ax.legend()
     return "first output" if data.sizes["output"] > 1 else "output"
 
 
@@ -107,7 +108,7 @@ def _channels(ax, data, between):
         ax.plot(*across, label=f"channel {k + 1}", ls=(k * 4, (4, 4 * (shown - 1))) if shown > 1 else "-")
     ax.axhline(0, color="0.8", lw=0.6, zorder=0)
     ax.set(xlabel="time" if between is None else "input x", ylabel="f of block 1")
-    ax.legend(fontsize=SMALL)
+    ax.legend()
     return "channels at the first point" if between is None else "channels at the end"
 
 
@@ -122,5 +123,5 @@ def _distances(ax, distances):
     ax.set(xscale="log", yscale="log", xlabel="width n", ylabel="distance of weights")
     ax.set_xticks(widths, [f"{n:,}" for n in widths], minor=False)
     ax.set_xticks([], minor=True)
-    ax.legend(fontsize=SMALL)
+    ax.legend()
     return f"nets to limit, {distances.sizes['seed']} per width"

@@ -20,7 +20,7 @@ from saddlescope.statistics import exponents
 POINTS, NETS, TIME, TIMES = 8, 10, 4.0, 21
 # Bounded laws move slowly. From a mean of zero a net of width 1,024 leaves at time 51.
 LONGER = {"bounded laws": 40.0, "zero mean": 100.0}
-RMS_BAND, SUP_BAND = (-0.56, -0.44), (-0.55, -0.40)  # the sup over n neurons adds √log n
+RMS_BAND = (-0.56, -0.44)
 
 
 def points(dimension=1):

@@ -7,7 +7,7 @@ from saddlescope.claims import CheckResult
 from saddlescope.papers.meanfield._numbers import lies_within
 from saddlescope.statistics import mean_of
 
-ROUNDING = 1e-10  # relative to the sum of all terms
+ROUNDING = 1e-12  # relative to the sum of all terms
 INTEGRAL = 1e-4  # of R over two saved steps, for Simpson's rule: without π the gap would be of order 1
 ALIKE = 0.1  # shares that differ by less are the same
 

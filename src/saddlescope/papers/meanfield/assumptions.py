@@ -16,14 +16,16 @@ from saddlescope.checks import always, share_text
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.errors import InvalidInput
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, GREEN, ORANGE, RED
+from saddlescope.figures import BLUE, GREEN, ORANGE, RED, letters
 from saddlescope.meanfield import Measure, PseudoHuber, Squared, meanfield
 from saddlescope.meanfield.laws import GaussianFeatures, GaussianMixing, StartLaw, UniformFeatures, UniformMixing
 from saddlescope.nets.activation import LeakyReLU, ReLU, Sigmoid, Tanh
 from saddlescope.papers.meanfield._kinds import ORDERS, scaled_moments, slopes_of
 
 ACTIVATIONS = {"leaky": LeakyReLU(0.1), "sigmoid": Sigmoid(), "tanh": Tanh(), "relu": ReLU()}
+NAMES = {"leaky": "leaky ReLU, slope 0.1", "relu": "ReLU"}
 COUNTS = (100, 10_000, 1_000_000)
+FAR = np.array([1e3, 1e6])  # residuals at which ∂ℓ is read
 WIDE = 4.0  # beyond which a law of full support has some of a million draws
 AWAY = 1e-3  # a slope that counts as bounded away from zero on ±40
 
@@ -40,8 +42,8 @@ def measure(seed):
         "uniform_mixing": ("count", largest(UniformMixing(), rng)),
         "gaussian_moments": ("order", scaled_moments(StartLaw(0, 0, 1))),
         "laplace_moments": ("order", laplace_moments()),
-        "squared_slope": float(np.abs(Squared().derivative(np.array([1e3, 1e6]))).max()),
-        "huber_slope": float(np.abs(PseudoHuber().derivative(np.array([1e3, 1e6]))).max()),
+        "squared_slope": ("far", np.abs(Squared().derivative(FAR))),
+        "huber_slope": ("far", np.abs(PseudoHuber().derivative(FAR))),
         "noisy_loss": noisy_loss(*noise),
         "least_eigenvalue": ("bias", least_eigenvalues(rng)),
         "refused_without_bias": refuses(),
@@ -138,9 +140,11 @@ def both_laws(results):
 
 
 def loss_bounded(name):
+    """From u = 1e3 to 1e6 the slope grows by less than a hundredth."""
+
     def check(results):
-        value = float(first(results)[name])
-        return CheckResult(value < 1e3, f"|∂ℓ| = {value:.3g} at u = 1e6", exact=True)
+        near, far = first(results)[name].values
+        return CheckResult(far < 1.01 * near, f"|∂ℓ| = {near:.3g} at u = 1e3, {far:.3g} at u = 1e6", exact=True)
 
     return check
 
@@ -168,13 +172,14 @@ def draw(results):
     run, z = first(results), np.linspace(-8, 8, 801)
     for (name, a), color in zip(ACTIVATIONS.items(), (BLUE, ORANGE, GREEN, RED), strict=True):
         slope = np.gradient(np.asarray(a(z)), z)
-        axes[0].semilogy(z, np.maximum(slope, 1e-8), color=color, label=name)
-    axes[0].set(xlabel="z", ylabel="φ'(z)", title="(a) slopes of activations", ylim=(1e-4, 3))
-    axes[0].legend(fontsize=8)
+        axes[0].semilogy(z, np.maximum(slope, 1e-8), color=color, label=NAMES.get(name, name))
+    axes[0].set(xlabel="z", ylabel="φ'(z)", title="slopes of activations", ylim=(1e-4, 100))
+    axes[0].legend(ncols=2, loc="upper center")
     for name, color in (("gaussian", BLUE), ("laplace", RED)):
-        axes[1].plot(ORDERS, run[f"{name}_moments"], color=color, label=name)
-    axes[1].set(xlabel="order m", ylabel="$m^{-1/2}\\,(E|w|^m)^{1/m}$", title="(b) moments of start laws")
-    axes[1].legend(fontsize=8)
+        axes[1].plot(ORDERS, run[f"{name}_moments"], color=color, label=f"{name.title()} start")
+    axes[1].set(xlabel="order m", ylabel="$m^{-1/2}\\,(E|w|^m)^{1/m}$", title="moments of start laws")
+    axes[1].legend()
+    letters(axes)
     return figure
 
 
@@ -185,6 +190,8 @@ experiment = Experiment(
     full=dict(seed=range(20)),
     quick=dict(seed=range(4)),
     draw=draw,
+    drawn="A: the derivative φ′ of each activation. B: scaled moments of a Gaussian and of a Laplace law; a "
+    "sub-Gaussian law keeps them bounded.",
     claims=(
         Claim("Leaky ReLU has φ' bounded away from zero.", "M32 · Section 2.4", slopes_away(("leaky",))),
         Claim(

@@ -10,11 +10,12 @@ Nets of 64 to 1,024 neurons are set beside the limit at T = 4, four per width an
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import NullFormatter
 
 from saddlescope.checks import always, holds_in_share, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, GREEN, ORANGE
+from saddlescope.figures import BLUE, GREEN, ORANGE, WIDTH, letters
 from saddlescope.meanfield import GaussianMixing, Measure, StartLaw, meanfield
 from saddlescope.meanfield.memory import MemorySolver
 from saddlescope.nets import Erf
@@ -128,23 +129,25 @@ def nets_approach(results):
 
 
 def draw(results):
-    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(9, 3))
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(WIDTH, 2.5))
     data = results.measured
     for name, colour in (("memory", BLUE), ("quadrature", GREEN), ("particles", ORANGE)):
         left.plot(data[f"{name}_error"], data[f"{name}_gap"], "o", color=colour, ms=4, mfc="none", label=name)
     ends = np.array([1e-11, 1.0])
     left.plot(ends, ends, color="0.6", lw=0.8, label="gap = stated error")
     left.set(xscale="log", yscale="log", xlabel="stated error", ylabel="gap to the memory form")
-    left.set_title(f"a  three solvers, {data.sizes['run']} limits", loc="left", fontsize=9)
-    left.legend(fontsize=7)
+    left.set_title("three solvers")
     middle.loglog(4.0 / np.array(STEPS), data.order_errors.values.T, "o-", color=BLUE, lw=0.8, ms=3)
     middle.set(xlabel="step", ylabel="error of the outputs")
     middle.set_xticks([4.0 / n for n in STEPS], [f"{4.0 / n:g}" for n in STEPS])
     middle.set_xticks([], minor=True)
-    middle.set_title("b  memory form, fixed steps", loc="left", fontsize=9)
+    middle.set_title("memory form, fixed steps")
     right.loglog(WIDTHS, data.net_distance.values.T, "o-", color=ORANGE, lw=0.8, ms=3)
-    right.set(xlabel="width n", ylabel="rms distance of weights")
-    right.set_title(f"c  nets, {NETS} per line and width", loc="left", fontsize=9)
+    right.set(xlabel="width n", ylabel="root mean square gap of weights")
+    right.set_title("nets beside the limit")
+    right.yaxis.set_minor_formatter(NullFormatter())
+    letters((left, middle, right))
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
 
 
@@ -155,6 +158,8 @@ experiment = Experiment(
     full=dict(case=tuple(CASES), seed=range(6)),
     quick=dict(case=("rank 1",), seed=range(4)),
     draw=draw,
+    drawn="A: one mark per limit and solver; below the line the stated error holds. B: one line per limit. C: "
+    "one line per limit, each point the root mean square over four nets.",
     claims=(
         Claim("The memory form is as exact as it says.", "ours", within_stated("memory", ["memory_error"])),
         Claim(

@@ -15,7 +15,7 @@ import numpy as np
 from saddlescope.checks import groups_by, holds_in_share
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, ORANGE
+from saddlescope.figures import BLUE, ORANGE, WIDTH, letters
 from saddlescope.nets import low_rank
 from saddlescope.observables import FullLoss, Parameters
 from saddlescope.optimisers import GradientDescent
@@ -137,8 +137,7 @@ def tables(results):
 
 def draw(results):
     names = results.values("net")
-    figure, axes = plt.subplots(len(names), 2, figsize=(9, 2.7 * len(names)), squeeze=False)
-    letters = iter("ABCD")
+    figure, axes = plt.subplots(len(names), 2, figsize=(WIDTH, 2 * len(names)), squeeze=False)
     for row, run in zip(axes, names, strict=True):
         m = results.select(net=run).measured
         x = (m.edges.values[0][1:] + m.edges.values[0][:-1]) / 2
@@ -147,11 +146,11 @@ def draw(results):
                 density = m[f"{name}_{word}"].values
                 ax.plot(x, density.mean(axis=0), color=colour, lw=1.2, label=label)
                 ax.fill_between(x, density.min(axis=0), density.max(axis=0), color=colour, alpha=0.25, lw=0)
-            word = f"{run}, $w_{name[1]}$, {m.sizes['run']} seeds (loss then {float(m.loss_then.mean()):.2g})"
-            ax.set(xlabel=f"weight $w_{name[1]}$", ylabel="density", title=f"{next(letters)}  {word}")
-            ax.title.set_fontsize(8)
+            ax.set(xlabel=f"weight $w_{name[1]}$", title=f"{run}, loss then {float(m.loss_then.mean()):.2g}")
             ax.locator_params(axis="x", nbins=5)
-            ax.legend(fontsize=7)
+        row[0].set_ylabel("density")
+    letters(axes.flat)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 
@@ -166,6 +165,8 @@ experiment = Experiment(
     save_at=SaveAt((0,)),
     analyse=analyse,
     draw=draw,
+    drawn="Lines are densities of all weights of a layer, mean over seeds; bands reach from the least to the "
+    "largest over seeds.",
     tables=tables,
     claims=(
         Claim("At epoch 50 the density of w₂ is symmetric.", "M77 · Fig. 10", symmetric("w2")),

@@ -17,7 +17,7 @@ import numpy as np
 from saddlescope.checks import decided_by, holds_in_share
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, ORANGE
+from saddlescope.figures import BLUE, ORANGE, WIDTH, letters
 from saddlescope.meanfield import Measure, meanfield
 from saddlescope.meanfield.laws import StartLaw
 from saddlescope.nets import ReLU
@@ -124,18 +124,19 @@ def symmetric(name):
 
 
 def draw(results):
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4))
+    figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.6))
     width = max(results.values("width"))
     part = results.select(width=width).measured
-    for ax, name, letter in zip(axes, LAYERS, "AB", strict=True):
+    for ax, name in zip(axes, LAYERS, strict=True):
         places = part[f"{name}_places"].values[0]
         edges = np.linspace(places[0], places[-1], SHOWN + 1)
         for word, colour, label in (("first", BLUE, "time 0"), ("last", ORANGE, f"time {T:g}")):
-            ax.stairs(part[f"{name}_{word}_net"].values[0], edges, color=colour, alpha=0.5, fill=True, lw=0)
+            ax.stairs(part[f"{name}_{word}_net"].values[0], edges, color=colour, alpha=0.4, fill=True, lw=0,
+                      label=f"net of width {width:,}, {label}")  # fmt: skip
             ax.plot(places, part[f"{name}_{word}"].values[0], color=colour, lw=1.3, label=f"limit, {label}")
-        ax.set(xlabel=f"weight $w_{name[1]}$, first channel", ylabel="density",
-               title=f"{letter}  $w_{name[1]}$: limit, and a net of width {width:,} (filled)")  # fmt: skip
-        ax.legend(fontsize=7)
+        ax.set(xlabel=f"weight $w_{name[1]}$, first channel", ylabel="density")
+    letters(axes)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
 
 
@@ -147,6 +148,8 @@ experiment = Experiment(
     full=dict(width=(64, 256, 1024, 4096), seed=range(20)),
     quick=dict(width=(256,), seed=range(4)),
     draw=draw,
+    drawn="Lines are densities of the exact limit at time 0 and at the end; filled steps are the weights of one "
+    "net of the largest width.",
     claims=(
         Claim("Weights of nets lie as near to the limit's density as independent draws of it.", "M77 · ours",
               as_near_as_a_sample),

@@ -5,11 +5,10 @@ half of the hidden blocks: 0 for an even channel, ½ for one without symmetry. O
 compared. So the deep nets have the chirp (9, 3), which they can fit in 1,000 epochs; a frozen one
 of rank 15 has a test error of 0.1 at (18, 6). The paper's (144, 48) is fitted by neither net
 (`valleys.symmetry`), and `valleys.fig5` has (36, 12). Nets: Fig. 9a as it is (four layers, three
-bottlenecks, r = 8, (36, 12), N = 2,000; 2,500 epochs, which hold 93 % of the sum of learning rates
-of its 5,000); Fig. 9b–c (eight bottlenecks, r = 15, frozen); Fig. 8 (eight, r = 20, all maps
-trained); and a true MLP. ReLU, and the leaky ReLU that App. I prints. A spike is the largest
-distance of a channel from its mean, in deviations. The paper says "SGD" in the text and Adam in
-Table 2; this is Adam.
+bottlenecks, r = 8, (36, 12), N = 2,000, 5,000 epochs); Fig. 9b–c (eight bottlenecks, r = 15,
+frozen); Fig. 8 (eight, r = 20, all maps trained); and a true MLP. All have ReLU, which Fig. 9
+names. A spike is the largest distance of a channel from its mean, in deviations. The paper says
+"SGD" in the text and Adam in Table 2; this is Adam. Five seeds.
 """
 
 import matplotlib.pyplot as plt
@@ -19,9 +18,9 @@ from matplotlib.lines import Line2D
 from saddlescope.checks import decided_by, holds_in_share
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, SKY
+from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, SKY, WIDTH, letters
 from saddlescope.papers.meanfield import _chirp as chirp
-from saddlescope.papers.meanfield._chirp import ACTIVATIONS, EVEN, FREE, FROZEN, TRUE, fits, fitting
+from saddlescope.papers.meanfield._chirp import EVEN, FREE, FROZEN, TRUE, fits, fitting
 from saddlescope.papers.meanfield._numbers import above
 from saddlescope.statistics import apart, mean_of
 from saddlescope.tables import Table
@@ -33,10 +32,10 @@ COLOURS = {SHALLOW: SKY, DEEP: BLUE, WITHOUT: ORANGE, FULL: GREEN}
 
 
 def setting(net, activation, seed, f1, width, samples, epochs):
-    """Fig. 9a has four times the frequency, twice the samples and 2.5 times the epochs of the deep nets."""
+    """Fig. 9a has four times the frequency, twice the samples and five times the epochs of the deep nets."""
     made = chirp.chirp_net(*NETS[net], width, activation)
     if net == SHALLOW:
-        return chirp.chirp_run(made, 4 * f1, 2 * samples, round(2.5 * epochs), seed)
+        return chirp.chirp_run(made, 4 * f1, 2 * samples, 5 * epochs, seed)
     return chirp.chirp_run(made, f1, samples, epochs, seed)
 
 
@@ -128,8 +127,7 @@ def tables(results):
 
 def draw(results):
     activations, nets = results.values("activation"), results.values("net")
-    figure, axes = plt.subplots(len(nets), 1 + len(activations), figsize=(9, 1.9 * len(nets)), squeeze=False)
-    letters = iter("ABCDEFGHIJKL")
+    figure, axes = plt.subplots(len(nets), 1 + len(activations), figsize=(WIDTH, 0.5 + 1.5 * len(nets)), squeeze=False)
     for row, net in zip(axes, nets, strict=True):
         for act, dash in zip(activations, ("-", "--"), strict=False):
             for m in results.select(net=net, activation=act).runs():
@@ -140,12 +138,12 @@ def draw(results):
                 )
         row[0].axhline(EVEN, color=BLACK, ls=":", lw=0.7)
         depth = NETS[net][2]
-        row[0].set(ylabel="odd share", ylim=(0, 1), xlabel="block", xticks=range(1, depth + 1),
-                   title=f"{next(letters)}  {net}, {len(results.values('seed'))} seeds")  # fmt: skip
+        row[0].set(ylabel="odd share", ylim=(0, 1), xlabel="block", xticks=range(1, depth + 1), title=net)
         for ax, act in zip(row[1:], activations, strict=True):
             runs = list(results.select(net=net, activation=act).runs())
-            _show_channels(ax, runs[0] if runs else None, f"{next(letters)}  last hidden block, {act}")
-    figure.legend(*_key(activations), loc="outside lower center", ncols=3, fontsize=7)
+            _show_channels(ax, runs[0] if runs else None, f"last hidden block, {act}")
+    letters(axes.flat)
+    figure.legend(*_key(activations), loc="outside lower center", ncols=4)
     return figure
 
 
@@ -155,7 +153,7 @@ def _show_channels(ax, run, title):
         return
     f = run.channels.values
     ax.plot(np.linspace(-1, 1, len(f)), (f - f.mean(0)) / np.maximum(f.std(0), 1e-9), lw=0.5)
-    ax.set_title(f"{title}, first seed ({'fits' if fits(run) else 'does not fit'})", fontsize=8)
+    ax.set_title(f"{title}, first seed, {'fits' if fits(run) else 'does not fit'}")
 
 
 def _key(activations):
@@ -165,33 +163,42 @@ def _key(activations):
         "trained, does not fit": Line2D([], [], color=BLACK, marker="x", ms=3, lw=1),
         f"odd share {EVEN:g}: symmetric below": Line2D([], [], color=BLACK, ls=":", lw=0.7),
     }
-    lines |= {act: Line2D([], [], color=BLACK, ls=dash) for act, dash in zip(activations, ("-", "--"), strict=False)}
+    if len(activations) > 1:
+        lines |= {act: Line2D([], [], color=BLACK, ls=dash) for act, dash in zip(activations, ("-", "--"), strict=True)}
     return list(lines.values()), list(lines)
 
 
+ALL = "training makes the channels of every net symmetric that fits this even target, from block to block"
+PLACE = "at (9, 3) in place of (144, 48)"
 experiment = Experiment(
     title="Symmetry and spikes of channels: frozen features, all maps trained, MLP",
     source="Fig. 8 and 9",
     setting=setting,
-    full=dict(net=NETS, activation=ACTIVATIONS, seed=range(4), f1=(9,), width=(1024,), samples=(1000,),
+    full=dict(net=NETS, activation=("ReLU",), seed=range(5), f1=(9,), width=(1024,), samples=(1000,),
               epochs=(1000,)),
     quick=dict(net=NETS, activation=("ReLU",), seed=range(3), f1=(1,), width=(48,), samples=(500,), epochs=(100,)),
     observe=chirp.OBSERVED,
     save_at=SaveAt((0,)),
     analyse=chirp.analyse,
     draw=draw,
+    drawn="Left: the odd share of channels by hidden block, one line per run. Right: eight channels of the last "
+    "hidden block of the first seed, each less its mean and over its deviation.",
     tables=tables,
     claims=(
-        Claim("Without frozen features channels are asymmetric.", "M72 · Fig. 8", in_most(lambda s: s > EVEN, WITHOUT)),
-        Claim("With frozen features channels are symmetric.", "M73 · Fig. 9",
-              in_most(lambda s: s < EVEN, SHALLOW, DEEP)),
+        Claim("On a chirp that it can fit, the channels of the net without frozen features are asymmetric.",
+              f"M72 · Fig. 8, {PLACE}", in_most(lambda s: s > EVEN, WITHOUT), note=ALL),
+        Claim("With frozen features channels are symmetric, in the net of Fig. 9a.", "M73 · Fig. 9a",
+              in_most(lambda s: s < EVEN, SHALLOW)),
+        Claim("With frozen features channels are symmetric, in the net of Fig. 9b–c on a chirp that it can fit.",
+              f"M73 · Fig. 9b–c, {PLACE}", in_most(lambda s: s < EVEN, DEEP)),
         Claim("Frozen features give channels with larger spikes than those of the net with all maps trained.",
-              "M73 · Fig. 9", less(WITHOUT, DEEP, "spike", "largest distance from the mean, in deviations")),
-        Claim("The net with frozen features is more symmetric than the one with all maps trained.", "M73 · Sec. 4.2",
-              less(DEEP, WITHOUT, "odd", "odd share")),
-        Claim("Full-rank nets show asymmetric structures.", "M74 · Sec. 4.2", in_most(lambda s: s > EVEN, FULL)),
-        Claim("The low-rank net with frozen features is more symmetric than a full-rank MLP.", "M74 · Sec. 4.2",
-              less(DEEP, FULL, "odd", "odd share")),
+              f"M73 · Fig. 9, {PLACE}", less(WITHOUT, DEEP, "spike", "largest distance from the mean, in deviations")),
+        Claim("The net with frozen features is more symmetric than the one with all maps trained.",
+              f"M73 · Sec. 4.2, {PLACE}", less(DEEP, WITHOUT, "odd", "odd share"), note=ALL),
+        Claim("Full-rank nets show asymmetric structures.", f"M74 · Sec. 4.2, {PLACE}",
+              in_most(lambda s: s > EVEN, FULL), note=ALL),
+        Claim("The low-rank net with frozen features is more symmetric than a full-rank MLP.",
+              f"M74 · Sec. 4.2, {PLACE}", less(DEEP, FULL, "odd", "odd share")),
         Claim("Channels of trained nets are more symmetric than they were drawn.", "M74 · ours",
               more_symmetric_than_drawn),
     ),

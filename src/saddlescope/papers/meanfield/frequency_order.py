@@ -13,7 +13,7 @@ import numpy as np
 from saddlescope.checks import always, groups_by
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLACK
+from saddlescope.figures import BLACK, WIDTH, letters
 from saddlescope.meanfield import Measure, meanfield
 from saddlescope.meanfield.by_nodes import follow_nodes
 from saddlescope.meanfield.laws import GaussianFeatures, StartLaw
@@ -93,15 +93,15 @@ def channels_differ(results):
 
 
 def draw(results):
-    figure, (left, right) = plt.subplots(1, 2, figsize=(6.5, 3), layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.8))
     run = next(iter(results.runs()))
     shades = plt.get_cmap("viridis")(np.linspace(0.05, 0.9, len(MODES)))
     for k, colour in zip(MODES, shades, strict=True):
         left.semilogx(run.time.values[1:], run.residual.values[1:, k - 1], color=colour, lw=1.2, label=f"k = {k}")
     left.set(xlabel="time", ylabel="residual of cos πkx over its start")
     title = f"{run.net.item()}, deviation {run['std'].item():g}, {run.heights.item()} heights"
-    left.set_title(f"$\\bf{{A}}$  {title}", loc="left", fontsize=8)
-    left.legend(fontsize=7)
+    left.set_title(title)
+    left.legend()
     for name in results.values("net"):
         for i, run in enumerate(results.select(net=name).runs()):
             colour = f"C{results.values('net').index(name)}"
@@ -109,8 +109,9 @@ def draw(results):
     right.loglog(MODES, 0.5 * MODES**2.0, color=BLACK, ls="--", lw=0.8, label="slope 2")
     right.set(xlabel="frequency k", ylabel="half-time", xticks=MODES, xticklabels=MODES)
     right.minorticks_off()
-    right.set_title("$\\bf{B}$  all flows", loc="left", fontsize=8)
-    right.legend(fontsize=7)
+    right.set_title("all flows")
+    right.legend()
+    letters((left, right))
     return figure
 
 
@@ -121,6 +122,8 @@ experiment = Experiment(
     full=dict(net=tuple(NETS), std=(10.0, 20.0, 40.0), heights=tuple(HEIGHTS)),
     quick=dict(net=("rank 1",), std=(20.0, 40.0), heights=tuple(HEIGHTS)),
     draw=draw,
+    drawn="A: what is left of each frequency in one flow. B: when half is left, one line per flow; the dashed "
+    "line has slope 2.",
     claims=(
         Claim("Frequencies are learned in order, the lowest first.", "M5 · Abstract, Section 3", low_first),
         Claim(

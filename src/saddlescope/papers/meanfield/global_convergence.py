@@ -18,7 +18,7 @@ import numpy as np
 from saddlescope.checks import groups_by, holds_in_share, share_text
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLACK, BLUE
+from saddlescope.figures import BLACK, BLUE, WIDTH, letters
 from saddlescope.meanfield import GemanMcClure, Measure, PseudoHuber, Squared, meanfield
 from saddlescope.meanfield.by_memory import has_closed_form
 from saddlescope.meanfield.laws import GaussianFeatures, GaussianMixing, StartLaw
@@ -35,6 +35,7 @@ ACTIVATIONS = {
     "rounded": RoundedLeakyReLU(0.1, 0.1),
     "relu": ReLU(),
 }
+NAMES = {"leaky": "leaky ReLU", "rounded": "rounded leaky", "relu": "ReLU"}
 LOSSES = {"squared": Squared(), "pseudo-Huber": PseudoHuber(), "Geman-McClure": GemanMcClure()}
 DATA = Measure([-0.8, 0.1, 0.9], [0.8, -0.6, 0.4])
 # Sigmoid is slow: its slope is a quarter of the others'. The rectifiers are fast.
@@ -195,22 +196,25 @@ def draw(results):
     cases = results.values("case")
     columns = 3 if len(cases) <= 9 else 6
     rows = -(-len(cases) // columns)
-    figure, axes = plt.subplots(rows, columns, figsize=(6.5, 0.7 + 1.6 * rows), squeeze=False, sharey=True)
+    figure, axes = plt.subplots(rows, columns, figsize=(WIDTH, 0.6 + 1.25 * rows), squeeze=False, sharey=True)
     width = max(results.values("width"))
     for ax, case in zip(axes.flat, cases, strict=False):
         for run in results.select(case=case, width=width).runs():
-            ax.semilogy(run.time, run.net_loss, color=BLUE, lw=0.5)
-        ax.semilogy(run.time, run.limit_loss, color=BLACK, lw=1.2)
+            ax.semilogy(run.time, run.net_loss, color=BLUE, lw=0.5, label=f"nets of width {width}")
+        ax.semilogy(run.time, run.limit_loss, color=BLACK, lw=1.2, label="exact limit")
         name, depth, loss = case.split(" ")
-        ax.set_title(f"{name}, {int(depth) + 1} blocks\n{loss}", fontsize=7)
+        ax.set_title(f"{NAMES.get(name, name)}, {int(depth) + 1} blocks\n{loss}", fontsize=7)
         ax.set_ylim(1e-10, 2)
-        ax.tick_params(labelsize=7)
+        ax.locator_params(axis="x", nbins=3)
     for ax in axes.flat[len(cases) :]:
         ax.remove()
-    figure.supxlabel("time t", fontsize=8)
-    figure.supylabel("loss", fontsize=8)
-    seeds = len(results.values("seed"))
-    figure.suptitle(f"Black: exact limit; blue: nets of width {width}, {seeds} seeds", fontsize=9)
+    for ax in axes[:, 0]:
+        ax.set_ylabel("loss")
+    for ax in axes.flat[max(0, len(cases) - columns) : len(cases)]:
+        ax.set_xlabel("time")
+    letters(axes[:, 0])
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles[-2:], labels[-2:], loc="outside lower center", ncols=2)
     return figure
 
 
@@ -218,9 +222,11 @@ experiment = Experiment(
     title="Global convergence from generic starts: activations, depths and losses",
     source="Theorem 2.2",
     measure=measure,
-    full=dict(case=CASES, width=(64, 512), seed=range(4)),
+    full=dict(case=CASES, width=(256,), seed=range(5)),
     quick=dict(case=QUICK, width=(256,), seed=range(2)),
     draw=draw,
+    drawn="Each panel is one activation, depth and loss, which its title names; letters name rows. Black is the "
+    "exact limit; blue lines are nets of the largest width, one per seed.",
     tables=tables,
     claims=(
         Claim(

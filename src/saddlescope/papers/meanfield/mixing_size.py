@@ -13,6 +13,7 @@ import numpy as np
 from saddlescope.checks import always
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
+from saddlescope.figures import WIDTH, letters
 from saddlescope.meanfield import meanfield
 from saddlescope.meanfield.distance import follow_nets, gaps_over_time
 from saddlescope.meanfield.laws import GaussianMixing, StartLaw
@@ -20,7 +21,7 @@ from saddlescope.nets import LeakyReLU
 from saddlescope.nets.activation import Erf
 from saddlescope.papers.meanfield._coupling import by_net, nets_of, points, slope_check
 
-TIME, SAVES, WIDTH = 40.0, 41, 256
+TIME, SAVES, NEURONS = 40.0, 41, 256
 SIZES = (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
@@ -36,7 +37,7 @@ def flow_of(case, std):
 
 def measure(case, std, seed):
     limit, flow = flow_of(case, std)
-    nets = nets_of(limit, WIDTH, seed)
+    nets = nets_of(limit, NEURONS, seed)
     states = follow_nets(nets, flow.data.time.values)
     rows = [{"rms": gaps_over_time(flow, *pair)["rms"].max()} for pair in zip(nets, states, strict=True)]
     return {"time": (("save",), flow.data.time.values), "level": (("save",), flow.loss.values), **by_net(rows)}
@@ -58,16 +59,17 @@ def no_advantage(results):
 
 def draw(results):
     cases = results.values("case")
-    figure, axes = plt.subplots(1, len(cases), figsize=(3.25 * len(cases), 3), squeeze=False, layout="constrained")
+    figure, axes = plt.subplots(1, len(cases), figsize=(WIDTH / 2 * len(cases), 2.6), squeeze=False)
     shades = plt.get_cmap("viridis")(np.linspace(0.05, 0.9, len(SIZES)))
-    for ax, case, letter in zip(axes[0], cases, "AB", strict=False):
+    for ax, case in zip(axes[0], cases, strict=True):
         for std, colour in zip(SIZES, shades, strict=True):
             part = results.select(case=case, std=std)
             for run in list(part.runs())[:1]:
                 ax.loglog(run.time.values[1:], run.level.values[1:], color=colour, label=f"σ = {std:g}")
         ax.set(xlabel="time", ylabel="loss of the limit")
-        ax.set_title(f"$\\bf{{{letter}}}$  {case}", loc="left")
-    axes[0, 0].legend(fontsize=7)
+        ax.set_title(case)
+    letters(axes[0])
+    axes[0, 0].legend()
     return figure
 
 
@@ -78,6 +80,7 @@ experiment = Experiment(
     full=dict(case=("leaky ReLU", "erf"), std=SIZES, seed=range(4)),
     quick=dict(case=("erf",), std=SIZES, seed=range(2)),
     draw=draw,
+    drawn="Losses of the exact limit for mixing weights of deviation σ.",
     claims=(
         Claim(
             "There is no advantage in large entries of L.",

@@ -17,7 +17,7 @@ import numpy as np
 from saddlescope.checks import holds_in_share, share_text
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLACK, BLUE
+from saddlescope.figures import BLACK, BLUE, ORANGE, WIDTH, letters
 from saddlescope.meanfield import meanfield
 from saddlescope.meanfield.by_nodes import system_of
 from saddlescope.meanfield.laws import StartLaw, UniformMixing
@@ -82,20 +82,19 @@ def leaves(results):
 
 def draw(results):
     widths = results.values("width")
-    figure, axes = plt.subplots(1, 2, figsize=(6.5, 2.8))
+    figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.6))
     chosen = results.select(width=LIMIT) if LIMIT in widths else results
     for k, run in enumerate(chosen.runs()):
         axes[0].plot(run.scaled_time, run.loss, color=plt.cm.viridis(k / 5), lw=1, label=f"s = {float(run.rounding):g}")
-    axes[0].set(xlabel="time × s", ylabel="loss", title="(a) the limit", xlim=(0, END))
-    axes[0].legend(fontsize=7)
-    for width in widths:
+    axes[0].set(xlabel="time × s", ylabel="loss", title="the limit", xlim=(0, END))
+    axes[0].legend(title="rounding")
+    for width, colour in zip(widths, (BLACK, BLUE, ORANGE), strict=False):
         m = results.select(width=width).measured
-        style = (
-            dict(color=BLACK, ms=5, label="limit") if width == LIMIT else dict(color=BLUE, ms=3, label=f"n = {width}")
-        )
-        axes[1].plot(1 / m.rounding, m.left, "o", mfc="none", **style)
-    axes[1].set(xlabel="1/s", ylabel="time to leave", title="(b) when the loss is half the plateau")
-    axes[1].legend(fontsize=7)
+        name = "limit" if width == LIMIT else f"nets, n = {width:,}"
+        axes[1].plot(1 / m.rounding, m.left, "o", mfc="none", color=colour, ms=5 if width == LIMIT else 3, label=name)
+    axes[1].legend()
+    axes[1].set(xlabel="inverse rounding 1/s", ylabel="time to leave", title="when the loss is half the plateau")
+    letters(axes)
     return figure
 
 
@@ -107,6 +106,8 @@ experiment = Experiment(
     quick=dict(rounding=(0.2, 0.1, 0.07, 0.05), width=(LIMIT,), seed=range(1)),
     where=f"width > {LIMIT} or seed == 0",
     draw=draw,
+    drawn="A: losses of the exact limit with a kink that is rounded over a width s, against time times s. B: "
+    "one circle per flow, the time at which the loss leaves its plateau.",
     claims=(
         Claim(
             "With a rounded kink the limit and its nets leave and reach the minimum.",

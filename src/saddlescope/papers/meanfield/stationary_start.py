@@ -23,7 +23,7 @@ import numpy as np
 from saddlescope.checks import decided_by, groups_by, holds_in_share, share_text
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, RED
+from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, RED, WIDTH, letters
 from saddlescope.meanfield import meanfield
 from saddlescope.meanfield.distance import outputs_of
 from saddlescope.meanfield.laws import GaussianMixing, StartLaw
@@ -210,7 +210,7 @@ def better_at_start(results):
 
 
 def draw(results):
-    figure, axes = plt.subplots(1, 2, figsize=(6.5, 3))
+    figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 2.7))
     colors = dict(zip(FORMS, (BLUE, GREEN, ORANGE, RED, BLACK), strict=True))
     for form in results.values("form"):
         ax, m = axes[int("3 blocks" in form)], results.select(form=form).measured
@@ -218,14 +218,14 @@ def draw(results):
         ax.plot(m.width, m.time, "o", color=color, ms=2, mfc="none")
         widths = np.unique(m.width.values)
         law = [float(m.from_law.values[m.width.values == w][0]) for w in widths]
-        ax.plot(widths, law, color=color, lw=1, label=form.split(",")[0])
+        ax.plot(widths, law, color=color, lw=1, label=form.split(",")[0].replace("leaky", "leaky ReLU"))
         ax.set_xscale("log", base=2)
-    for ax, title in zip(axes, ("(a) two blocks: ln n/(2λ)", "(b) three blocks: √n"), strict=True):
+    for ax, title in zip(axes, ("two blocks: ln n/(2λ)", "three blocks: √n"), strict=True):
         ax.set(xlabel="width n", ylabel="time to leave", title=title)
         if ax.lines:
-            ax.legend(fontsize=8)
+            ax.legend()
     axes[1].set_yscale("log")
-    figure.suptitle(f"Points: nets, {len(results.values('seed'))} seeds; lines: predicted from the laws", fontsize=9)
+    letters(axes)
     return figure
 
 
@@ -236,6 +236,8 @@ experiment = Experiment(
     full=dict(form=tuple(FORMS), width=(128, 256, 512, 1024, 2048, 4096), seed=range(20)),
     quick=dict(form=("tanh, 2 blocks", "tanh, 3 blocks"), width=(128, 1024), seed=range(8)),
     draw=draw,
+    drawn="One circle per net: when it has learned a twentieth of the target. Lines are the medians that the "
+    "laws of the weights predict.",
     claims=(
         Claim("Finite nets leave the start.", "ours", all_leave),
         Claim("Two blocks leave later by 1/(2λ) per unit of ln n.", "ours", two_blocks),

@@ -15,7 +15,7 @@ import numpy as np
 from saddlescope.checks import decided_by
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLACK
+from saddlescope.figures import BLACK, WIDTH
 from saddlescope.meanfield.distance import follow_nets, weights_of
 from saddlescope.papers.meanfield._coupling import RMS_BAND, flow_of, word_in_band
 from saddlescope.papers.meanfield._numbers import above, lies_within
@@ -88,13 +88,13 @@ def as_shared(results):
 
 
 def draw(results):
-    figure, ax = plt.subplots(figsize=(4.6, 3.4), layout="constrained")
+    figure, ax = plt.subplots(figsize=(0.75 * WIDTH, 2.8))
     widths = np.array(WIDTHS)
     for name, label in (("coupled", "from the exact limit"), ("nested", f"from the net of width {REFERENCE:,}")):
         ax.loglog(widths, results.measured[name].values.mean(axis=0), "o-", ms=4, lw=1, label=label)
     ax.loglog(widths, 2 * widths**-0.5, color=BLACK, ls="--", lw=0.8, label="slope −1/2")
     ax.set(xlabel="width n", ylabel="root mean square gap of weights")
-    ax.legend(fontsize=7, title=f"mean of {results.measured.sizes['run']} nests", title_fontsize=7)
+    ax.legend()
     return figure
 
 
@@ -105,6 +105,8 @@ experiment = Experiment(
     full=dict(case=("erf",), seed=range(160)),
     quick=dict(case=("erf",), seed=range(4)),
     draw=draw,
+    drawn="Marks are means over nests of nets, each the first n neurons of one wide net; the dashed line has "
+    "slope −1/2.",
     claims=(
         Claim("Distances from the exact limit fall as n^(−1/2), in nested nets too.", "M107 · Lemma G.1", in_band),
         Claim("Distances from a wide net fall faster: the reference shares their neurons.", "ours", steeper),

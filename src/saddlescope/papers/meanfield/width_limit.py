@@ -16,6 +16,7 @@ import numpy as np
 from saddlescope.checks import decided_by
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
+from saddlescope.figures import WIDTH, letters
 from saddlescope.initials import given_weights
 from saddlescope.nets import MeanField, Parameterisation, Tanh, UniformFanIn, low_rank
 from saddlescope.optimisers import GradientDescent
@@ -119,17 +120,18 @@ def scatters(form, band):
 
 def draw(results):
     forms, widths = results.values("form"), results.values("n")
-    figure, axes = plt.subplots(1, len(forms), figsize=(6.5, 2.8), sharey=True, squeeze=False, layout="constrained")
+    figure, axes = plt.subplots(1, len(forms), figsize=(WIDTH, 2.5), sharey=True, squeeze=False)
     shades = plt.get_cmap("viridis")(np.linspace(0.05, 0.9, len(widths)))
-    for ax, form, letter in zip(axes[0], forms, "ABCD", strict=False):
+    for ax, form in zip(axes[0], forms, strict=True):
         for n, colour in zip(widths, shades, strict=True):
             for i, run in enumerate(results.select(form=form, n=n).runs()):
                 label = None if i else f"n = {n}"
                 ax.loglog(np.arange(1, len(run.loss)), run.loss.values[1:], color=colour, lw=0.7, label=label)
         ax.set(xlabel="step", ylim=(1e-3, 3))
-        ax.set_title(f"$\\bf{{{letter}}}$  {form}", loc="left", fontsize=7)
+        ax.set_title(form.replace(", ", ",\n"))
     axes[0, 0].set_ylabel("loss")
-    axes[0, 0].legend(fontsize=6, title=f"{len(results.values('seed'))} seeds each", title_fontsize=6)
+    letters(axes[0])
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
 
 
@@ -140,6 +142,7 @@ experiment = Experiment(
     full=dict(form=tuple(FORMS), n=(64, 256, 1024, 4096), seed=range(40)),
     quick=dict(form=("mean-field", "standard", "standard, rate ∝ 1/n"), n=(64, 1024), seed=range(6)),
     draw=draw,
+    drawn="One line per run: the loss over steps of full-batch descent, in a parameterisation that the title names.",
     claims=(
         Claim(
             "Mean-field nets of all widths take the same time.",
