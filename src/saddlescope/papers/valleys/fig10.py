@@ -55,7 +55,7 @@ experiment = Experiment(
     claims=(
         Claim("The loss shows large spikes, dips and jumps back, in each of the four settings.", "V27 · Fig. 10",
               in_each,
-              note="jumps up from a floor are more than dips; the shallow settings have few of either in 30,000 epochs"),
+              note="jumps up from a floor are more than dips; the shallow settings have few of either"),
         Claim("The spikes are symmetric, down then up.", "V28 · Fig. 10", adam.symmetric,
               note="a jump rises faster than it falls back"),
     ),
