@@ -5,8 +5,8 @@ import pytest
 import xarray as xr
 
 from saddlescope.checks import mean_odd_share
-from saddlescope.papers.valleys import _adam, _baseline, _escape, _partials, fig8, valley_or_noise
-from saddlescope.papers.valleys.one_plateau_one_frequency import gains, learned_first, one_to_one
+from saddlescope.papers.valleys import _adam, _baseline, _escape, _partials, _published, fig8, valley_or_noise
+from saddlescope.papers.valleys.one_plateau_one_frequency import at_cut, gains, learned_first, one_to_one
 from saddlescope.results import Results
 from saddlescope.stages.value import Drop
 from saddlescope.workflows.find import experiment_keys as keys
@@ -76,14 +76,18 @@ def test_extrema_and_bending_of_known_channels():
     middle = (np.cos(40 * x) * np.exp(-((x / 0.2) ** 2)))[:, None]
     inside, outside = _partials.bending(middle)
     assert inside > 100 * outside
-    assert _partials.leaders(np.stack([x, -x, 0 * x], axis=1)) <= 2
+    bump, wave = np.exp(-(((x - 0.3) / 0.1) ** 2)), np.cos(2 * np.pi * 4 * x)
+    local, spread = _partials.locality(np.stack([bump, wave], axis=1))
+    assert local > 0.8
+    assert spread == pytest.approx(0.25, abs=0.01)
 
 
-@pytest.mark.parametrize("power", [0.5, 1.0])
-def test_displacement_exponent(power):
-    at = np.arange(0, 2001, 10)
-    sizes = np.stack([at**power, -(at**power)], axis=1).astype(float)
-    assert fig8.displacement_exponent(at, sizes) == pytest.approx(power, abs=0.02)
+def test_late_moves_are_those_of_the_last_fifth():
+    at = np.arange(0, 101)
+    early = np.stack([np.minimum(at, 50), -np.minimum(at, 50)], axis=1).astype(float)
+    late = np.stack([np.maximum(at - 80, 0) + 1, -np.maximum(at - 80, 0) - 1], axis=1).astype(float)
+    assert fig8.late_move(at, early) == 0
+    assert fig8.late_move(at, late) == pytest.approx(20 / 21)
 
 
 def test_what_a_drop_is_made_of():
@@ -91,10 +95,12 @@ def test_what_a_drop_is_made_of():
     run = xr.Dataset({
         "before": ("cut", np.ones(6)), "cut": ("cut", [0.95, 0.25, 0.25, 0.25, 0.25, 0.25]),
         "uncut": ("cut", [1, 0.4, 1, 1, 1, 0.9]), "averaged": ("cut", [0.1, 1, 0.4, 1, 1, 0.9]),
-        "calm": ("cut", [0.1, 1, 1, 0.3, 1, 0.9]), "sharp_after": ("cut", [9, 9, 9, 9, 1.5, 0.5]),
+        "calm": ("cut", [0.1, 1, 1, 0.3, 1, 0.9]), "calm_averaged": ("cut", [0.1, 1, 0.4, 0.3, 1, 0.9]),
+        "sharp_before": ("cut", [9, 0.5, 9, 9, 0.5, 0.5]), "sharp_after": ("cut", [9, 9, 9, 9, 1.5, 0.5]),
     })  # fmt: skip
-    assert valley_or_noise.kinds(run).tolist() == ["", "anyway", "average", "calm", "valley", "neither"]
-    assert valley_or_noise.behind_walls(run).tolist() == [False, True, True, False, True, False]
+    assert valley_or_noise.kinds(run).tolist() == ["", "anyway", "inside", "calm", "entry", "neither"]
+    assert valley_or_noise.enters(run).tolist() == [False, True, False, False, True, False]
+    assert valley_or_noise.was_inside(run).tolist() == [True, False, True, False, False, False]
 
 
 def drop(start, end):
@@ -121,16 +127,41 @@ def test_odd_share_is_taken_over_the_second_half_of_the_hidden_blocks():
     assert mean_odd_share(run, 0) == pytest.approx(0.5)
 
 
-def sweep_results(outcomes, seeds):
-    measured = xr.Dataset({"outcome": ("run", outcomes)}, {"seed": ("run", seeds)})
-    return Results(measured, xr.Dataset(coords={"run": range(len(outcomes))}))
+def sweep_results(errors, seeds):
+    measured = xr.Dataset({"test_error": ("run", errors)}, {"seed": ("run", seeds)})
+    return Results(measured, xr.Dataset(coords={"run": range(len(errors))}))
 
 
 def test_counts_are_a_mean_over_seeds():
-    results = sweep_results(["worked", "failed", "worked", "worked"], [0, 0, 1, 1])
+    results = sweep_results([1e-3, np.nan, 1e-3, 9e-3], [0, 0, 1, 1])
     published, ours, _, verdict = _baseline.count_row(results, "worked", 2)
     assert (published, ours, verdict) == (2, 1.5, "holds")
     assert not _baseline.whole(results)
+
+
+def column_of(published, ours, half):
+    published, ours, half = (np.array(v, float) for v in (published, ours, half))
+    return _published.Column(
+        "worked", [f"batch {k}" for k in range(len(ours))], published, ours, ours - half, ours + half
+    )
+
+
+def test_published_numbers_must_be_told_from_the_same_in_another_order():
+    ours = [14, 19, 17, 12, 9]
+    assert _published.agree(column_of([15, 20, 19, 13, 9], ours, [7] * 5)).holds
+    backwards = _published.agree(column_of([9, 13, 19, 20, 15], ours, [11] * 5))
+    assert not backwards.holds  # though each lies in its interval
+    assert backwards.unclear
+    assert not _published.agree(column_of([40, 20, 50, 13, 9], ours, [7] * 5)).holds
+    assert _published.agree(column_of([40, 20, 50, 13, 9], ours, [7] * 5)).partly
+    assert _published.agree(column_of([1, 2], [1, 2], [np.nan, 1])) is None
+    assert [_published.allowed(n) for n in (5, 10, 25)] == [1, 2, 3]
+
+
+def test_drops_at_cuts_are_told_from_others():
+    assert at_cut(drop(50, 60), np.array([10, 49]))
+    assert at_cut(drop(50, 60), np.array([55]))
+    assert not at_cut(drop(50, 60), np.array([10, 61]))
 
 
 def test_the_baseline_sweep_has_750_settings_a_seed():

@@ -11,14 +11,15 @@ at a third of the rate has three times the epochs, and spikes are three times as
 
 import numpy as np
 
-from saddlescope.checks import holds_in_share
+from saddlescope.checks import groups_by, holds_in_share
+from saddlescope.errors import number_of
 from saddlescope.nets import low_rank
 from saddlescope.optimisers import Adam
 from saddlescope.setting import Setting
 from saddlescope.tasks import cosine_sum
 
 RATE = 1e-4
-EPOCHS, WHOLE = 20_000, 300_000  # of the controls, and of the paper
+EPOCHS, WHOLE = 100_000, 300_000  # of the controls, and of the paper
 CONTROLS = {  # precision, rate ÷, clip
     "float32": ("float32", 1, 1.0), "float64": ("float64", 1, 1.0), "third": ("float32", 3, 1.0),
     "free": ("float32", 1, None),
@@ -92,10 +93,15 @@ def analyse(run, setting):
     }  # fmt: skip
 
 
-def with_dips(results) -> tuple[int, int, int]:
-    """In how many runs there is a dip, in how many a spike of either kind, of how many."""
+def are_dips(results, by=None):
+    """Of the runs with spikes, in most the greater part of them are dips; decided for each value of an axis as well.
+    A run without a spike says nothing, and is left out."""
     m = results.measured
-    return int(np.sum(m.dips > 0)), int(np.sum(m.dips + m.jumps > 0)), m.sizes["run"]
+    spiky = (m.dips + m.jumps).values > 0
+    part, dips = results.where(spiky), (m.dips > m.jumps).values[spiky]
+    text = f"{int(dips.sum())} of {number_of(int(spiky.sum()), 'run')} with spikes; {counts(results)}"
+    groups = groups_by(part, by, dips) if by and len(dips) else None
+    return holds_in_share(dips.sum(), len(dips), f"{text}; without a spike {int(np.sum(~spiky))}", groups=groups)
 
 
 def counts(results):

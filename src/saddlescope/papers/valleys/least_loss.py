@@ -95,13 +95,8 @@ def draw(results):
             if PUBLISHED[name]:
                 ax.plot(PUBLISHED[name][k], row, "D", color=ORANGE, ms=5, label="paper" * (row == 0))
         ax.axvline((LOW, 0.01)[k], color="0.5", ls=":", lw=0.9, label=(f"{LOW}", "worked below 0.01")[k])
-        ax.set(
-            xscale="log",
-            xlabel=word,
-            yticks=range(len(names)),
-            yticklabels=map(in_words, names),
-            ylim=(len(names) - 0.5, -0.5),
-        )
+        ax.set(xscale="log", xlabel=word, ylim=(len(names) - 0.5, -0.5))
+        ax.set_yticks(range(len(names)), list(map(in_words, names)))
         ax.legend(loc="best")
     letters(axes)
     return figure
