@@ -251,7 +251,7 @@ experiment = Experiment(
             "E79 · Section 5, conjecture 1",
             half_grows,
             {"rule": "paper"},
-            note="In four and six dimensions fewer than half succeed at every width, so that there is nothing to compare.",
+            note="In four and six dimensions fewer than half succeed at every width: there is nothing to compare.",
         ),
         Claim("At most one restart in twenty is dead.", "E24 · Section 2.2", slower_ends, {"rule": "paper"}),
     ),
