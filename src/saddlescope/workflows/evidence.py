@@ -39,7 +39,8 @@ def _says(claims, results, wanted) -> bool:
 
 def _steps(results) -> Iterator:
     if has_curve(results):
-        yield with_stages
+        yield lambda kept: without(kept, "measured", "loss")  # a figure alone may read it
+        yield lambda kept: with_stages(kept) if has_curve(kept) else kept
     for part in ("measured", "predicted"):
         every = getattr(results, part).variables
         large = [str(n) for n, v in every.items() if v.nbytes > SMALL or n in ("setting", "loss")]

@@ -11,6 +11,7 @@ from itertools import takewhile
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.lines import Line2D
 
 from saddlescope.checks import always, groups_by, share_text
 from saddlescope.claims import Claim
@@ -177,19 +178,15 @@ def draw(results):
                 bottom.loglog(ALPHAS, np.maximum(run[name].values, 1e-16), "o-", color=color, ms=2, lw=0.6)
         bottom.axhline(1e-6, color="0.5", ls="--", lw=0.8)
         top.set(xlabel="q", title=f"depth {depth}")
-        bottom.set(xlabel="α", xticks=(1e-4, 1e-2, 1), ylim=(1e-12, 3e-4))
+        bottom.set(xlabel="α", xticks=(1e-4, 1e-2, 1), ylim=(1e-12, 1e-5))
     axes[0, 0].set_ylabel("ln(‖θ‖/α)")
     axes[1, 0].set_ylabel("gap to the solver")
-    _legend(axes[0, 0], ("-", BLUE, "theory, in q"), (".", RED, "solver, in t"))
-    _legend(axes[1, 0], ("o-", BLUE, "norm"), ("o-", RED, "direction"), loc="upper right")
+    theory, solver = Line2D([], [], color=BLUE), Line2D([], [], color=RED, marker=".", ls="")
+    norm, direction = (Line2D([], [], color=color, marker="o", ms=3) for color in (BLUE, RED))
+    names = ("theory, in q", "solver, in t", "gap in the norm", "gap in the direction")
+    figure.legend((theory, solver, norm, direction), names, ncols=4, loc="outside lower center")
     letters(axes.ravel())
     return figure
-
-
-def _legend(ax, *lines, loc="lower right"):
-    for style, color, label in lines:
-        ax.plot([], [], style, color=color, ms=3, label=label)
-    ax.legend(loc=loc)
 
 
 DEEP = {"depth": (3, 4, 5, 6)}
