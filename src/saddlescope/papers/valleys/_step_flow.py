@@ -53,5 +53,6 @@ def follow(delta, height, width, channels, end, steps, places, seed) -> Step:
         k3 = velocity(w + h / 2 * k2[0], v + h / 2 * k2[1])
         k4 = velocity(w + h * k3[0], v + h * k3[1])
         w, v = (now + h / 6 * (p + 2 * q + 2 * r + s) for now, p, q, r, s in zip((w, v), k1, k2, k3, k4, strict=True))
-    series = (np.array(column) for column in zip(*rows, strict=True))
-    return Step(np.linspace(0, end, steps + 1), *series, here @ here.T / width, there @ here.T / width)
+    f, elsewhere, d, signals = (np.array(column) for column in zip(*rows, strict=True))
+    times, own = np.linspace(0, end, steps + 1), here @ here.T / width
+    return Step(times, f, elsewhere, d, signals, own, there @ here.T / width)

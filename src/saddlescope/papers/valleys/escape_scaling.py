@@ -130,8 +130,7 @@ experiment = Experiment(
             "Not clipped, the escape takes a fixed lr × steps, whatever the batch.",
             "ours",
             flow_time("free"),
-            note="nearer to it than clipped, of the runs that survive; the batch's exponent rests on one rate, the "
-            "rate's on batch 64",
+            note="of no draw enough runs survive for both exponents",
         ),
         Claim("Not clipped, runs of small batches (1, 4) diverge.", "ours", small_batches_diverge),
         Claim("Where both survive, clipping makes the plateau longer.", "ours", clipping_slows),

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from saddlescope.checks import holds_in_share
 from saddlescope.claims import Claim
@@ -143,7 +143,7 @@ def label(ax, axis, ticks: Iterable[float], word):
     ax.set(xscale="log", yscale="log", xlabel={"lr": "learning rate", "bs": "batch size"}[axis], ylabel=word)
     ticks = sorted(ticks)
     ax.set_xticks(ticks, [f"{t:g}" for t in ticks])
-    ax.xaxis.set_minor_locator(plt.NullLocator())
+    ax.xaxis.set_minor_locator(NullLocator())
     ax.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
     for axis in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
         axis(FuncFormatter(lambda value, _: f"{value:g}" if value < 1e4 else f"{value / 1000:g}k"))
@@ -170,7 +170,7 @@ FLATTER = (
 )
 U_SHAPE = (
     "the time has its least near batch 4 to 8 and rises on both sides: batches 1 and 2 leave as late as 16 and 32; "
-    "only batches of 64 and more take twice as long at every rate"
+    "only batches of 32 and more take twice as long"
 )
 experiment = Experiment(
     title="Time to leave the first plateau, by learning rate and batch size",
