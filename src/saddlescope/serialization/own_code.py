@@ -10,6 +10,7 @@ import importlib.util
 import inspect
 import keyword
 import os
+import re
 import sys
 import traceback
 from pathlib import Path
@@ -17,6 +18,7 @@ from types import FunctionType, ModuleType
 
 from saddlescope.errors import InvalidInput, reason_of, require
 
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # of a function inside a value: another one in every process
 _imported: dict[str, ModuleType] = {}
 
 
@@ -139,4 +141,4 @@ def _collect_code(thing, module, seen):
             if isinstance(value, FunctionType | type) and own:
                 _collect_code(value, module, seen)
             elif not isinstance(value, ModuleType | FunctionType | type):
-                seen.setdefault(key, hashlib.sha256(repr(value).encode()).hexdigest())
+                seen.setdefault(key, hashlib.sha256(ADDRESS.sub("", repr(value)).encode()).hexdigest())
