@@ -1,6 +1,7 @@
 """Code of the user's own: found by file or module, refused in one sentence, never run because a result names it."""
 
 import json
+import subprocess
 import sys
 
 import pytest
@@ -204,3 +205,23 @@ def test_keys_of_papers_come_first(tmp_path, monkeypatch):
     assert matching_keys("simplicity.py") == ["simplicity"]
     assert find_experiment("simplicity").title == "Squares"
     assert store.folder_of(tmp_path, "simplicity", "full").name == "simplicity"
+
+
+HELD = """
+from saddlescope.serialization.own_code import code_identity
+import held
+print(code_identity(held.analyse))
+"""
+
+
+def test_functions_inside_values_enter_without_their_place_in_memory(tmp_path):
+    """Each process has them elsewhere, and a worker would not know the job of its sweep."""
+    (tmp_path / "held.py").write_text(
+        "def f(x):\n    return x\n\nBY = {'f': f}\n\ndef analyse(run):\n    return BY['f'](run)\n"
+    )
+    moved = "junk = [bytearray(n) for n in range(1, 9000)]\n" + HELD
+    said = [
+        subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        for code in (HELD, moved)
+    ]
+    assert said[0] == said[1] != ""

@@ -67,9 +67,13 @@ def correlated(made):
     return params | {f"C{j}": params[f"C{j}"] + own[j] for j in (0, 1)}
 
 
-def half_step(run):
+def analyse(run, made):
+    return {"half_step": half_step(run.loss.values)}
+
+
+def half_step(loss):
     """When half of the target is learned, on a line between steps; NaN for a run that never gets there."""
-    loss, half = run.loss.values, np.mean(np.cos(np.pi * X) ** 2) / 2
+    half = np.mean(np.cos(np.pi * X) ** 2) / 2
     below = np.flatnonzero(loss <= half)
     if not below.size:
         return np.nan
@@ -84,7 +88,7 @@ def half_times(form, band):
         runs = list(results.select(form=form).runs())
         if not runs:
             return None
-        steps, widths = np.array([half_step(r) for r in runs]), np.array([r.n.item() for r in runs])
+        steps, widths = np.array([float(r.half_step) for r in runs]), np.array([r.n.item() for r in runs])
         there = np.isfinite(steps)  # a run that never gets there takes longer than its steps
         slope, half = (v[0] for v in exponents(widths[:, None], np.where(there, steps, STEPS), ~there))
         text = f"half-time ∝ n^{slope:.2f} ± {half:.2f}, {there.sum()} of {there.size} runs halve their loss"
@@ -97,7 +101,7 @@ def scatter(results, form):
     """Widths, and |half-time − its mean over seeds| over that mean, for each run."""
     found = []
     for n in results.values("n"):
-        steps = np.array([half_step(r) for r in results.select(form=form, n=n).runs()])
+        steps = results.select(form=form, n=n).measured.half_step.values
         steps = steps[np.isfinite(steps)]
         found += [(n, gap) for gap in np.abs(steps / steps.mean() - 1)] if len(steps) > 1 else []
     return np.array(found).reshape(-1, 2).T
@@ -139,6 +143,8 @@ experiment = Experiment(
     title="Loss by width: mean-field nets have a limit, standard ones have none",
     source="Section 2.1",
     setting=setting,
+    analyse=analyse,
+    keep=("loss",),
     full=dict(form=tuple(FORMS), n=(64, 256, 1024, 4096), seed=range(40)),
     quick=dict(form=("mean-field", "standard", "standard, rate ∝ 1/n"), n=(64, 1024), seed=range(6)),
     draw=draw,
