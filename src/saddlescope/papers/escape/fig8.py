@@ -30,9 +30,11 @@ def measure(width, seed):
 
 def rises(results):
     """From no saved instant to the next does the speed fall by more than 1e-3: the rule's own step may overshoot."""
-    fall = results.measured.fall.values.ravel()
-    good = int(np.sum(fall <= SHORT))
-    return holds_in_share(good, fall.size, f"{share_text(good, fall.size)}; largest fall {fall.max():.1e}")
+    fall = results.measured.fall.values
+    found = {w: fall[results.measured.width.values == w].ravel() <= SHORT for w in results.values("width")}
+    groups = {f"width {w}": (int(good.sum()), good.size) for w, good in found.items()}
+    good, n = int(np.sum(fall <= SHORT)), fall.size
+    return holds_in_share(good, n, f"{share_text(good, n)}; largest fall {fall.max():.1e}", groups=groups)
 
 
 def both_colours(results):
@@ -84,7 +86,13 @@ experiment = Experiment(
     "orange ones do not.",
     claims=(
         Claim("Runs above √2 − 1 end at 1/2.", "E75, E98 · Fig. 8", both_colours),
-        Claim("The objective rises along a run.", "E75 · Fig. 8", rises),
+        Claim(
+            "The objective rises along a run, from instant to instant.",
+            "ours",
+            rises,
+            note="Steps of 0.1 cross kinks back and forth, so that the speed goes up and down, most in wide nets. "
+            "Before, only the end was compared with the largest speed of the run, and it is the largest in all.",
+        ),
         Claim("Successful runs pass the rank-one speed without waiting there.", "ours", passes_rank_one),
     ),
 )
