@@ -42,6 +42,11 @@ def ones(results: Results) -> Results:
     return _changed(results, np.ones_like)
 
 
+def zeros(results: Results) -> Results:
+    """Each number is 0."""
+    return _changed(results, np.zeros_like)
+
+
 def stageless(results: Results) -> Results:
     """Each loss curve falls evenly, without plateau or drop."""
     measured, changed = results.measured, {}
@@ -61,6 +66,7 @@ DAMAGES: Mapping[str, Callable[[Results], Results]] = {
     "values shuffled": shuffled_values,
     "all constant": constant,
     "all one": ones,
+    "all zero": zeros,
     "no stages": stageless,
 }
 
