@@ -76,6 +76,6 @@ def test_the_sweep_is_a_part_of_what_appendix_i_lists():
     points = frequency_table.experiment.plan(frequency_table.experiment.full).points
     full_rank = [p for p in points if p["rank"] == frequency_table.WIDE]
     assert len(full_rank) == 3
-    assert {p["bs"] for p in points if p["rank"] == 25} == {50, 100, 200}
-    assert all(p["seed"] == 0 for p in points if p["f1"] == 72 or p["bs"] != 100)
+    assert {(p["f1"], p["bs"]) for p in points} == {(36, 100)}
+    assert {(p["rank"], p["net"]) for p in points if p["activation"] == "ReLU"} == {(25, "frozen")}
     assert {(p["rank"], p["net"]) for p in points if p["net"] == "MLP"} == {(25, "MLP")}
