@@ -77,12 +77,6 @@ def auc(scores, good) -> tuple[float, float]:
     return _mean_placement(_placements(scores, good))
 
 
-def auc_difference(scores, others, good) -> tuple[float, float]:
-    """By how much one score ranks the same runs better than another, and half the interval."""
-    pairs = zip(_placements(scores, good), _placements(others, good), strict=True)
-    return _mean_placement([a - b for a, b in pairs])
-
-
 def _placements(scores, good):
     """Of each good run, the share of the others that it exceeds; of each other, the share of good runs above it."""
     scores, good = np.asarray(scores, float), np.asarray(good, bool)

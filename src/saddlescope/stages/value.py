@@ -229,7 +229,7 @@ class Stages:
             ax.plot(self.spikes, foot, "|", color="#0072B2", ms=7, transform=upright, label="spike")
 
 
-def _untied(value):
+def _untied(value) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 

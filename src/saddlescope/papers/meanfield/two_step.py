@@ -104,7 +104,7 @@ experiment = Experiment(
     title="Two-sided step: log-ratios of channels, their hypotheses, and who wins",
     source="Theorem 3.1, Section 3, Appendix H.2–H.4",
     measure=measure,
-    full=dict(activation=("tanh", "leaky"), delta=(0.25, 0.5, 1.0), rank=(2, 4), seed=range(120)),
+    full=dict(activation=("tanh", "leaky"), delta=(0.25, 0.5, 1.0), rank=(2, 4), seed=range(200)),
     quick=dict(activation=("tanh", "leaky"), delta=(0.5, 1.0), rank=(2,), seed=range(6)),
     draw=draw,
     drawn="A: both channels of one net at times 0, 7.5 and 60, from pale to full; grey lines are the data. B: "
