@@ -121,3 +121,13 @@ def test_a_setting_with_a_lambda_is_not_stored(tmp_path, results):
     measured = results.measured.assign(setting=("run", ['{"f": {"lambda": "<lambda>"}}'] * 2))
     with pytest.raises(InvalidInput, match="cannot be stored"):
         store.save_results(tmp_path / "r.nc", Results(measured, results.predicted))
+
+
+def test_an_array_may_have_an_axis_of_its_own_name(tmp_path):
+    """NetCDF gives such a variable another name inside the file."""
+    coords = {"seed": ("run", [0, 1])}
+    measured = xr.Dataset({"eps": (("run", "eps"), np.arange(6.0).reshape(2, 3)), "cut": ("run", [1.0, 2.0])}, coords)
+    store.save_results(tmp_path / store.RESULTS, Results(measured, xr.Dataset(coords=coords)))
+    back = store.load_results(tmp_path).measured
+    np.testing.assert_array_equal(back["eps"].values, measured["eps"].values)
+    assert back["eps"].dims == ("run", "eps")

@@ -21,6 +21,7 @@ LARGEST = 7 << 29  # bytes
 IDLE = 30.0  # seconds without a file, after which it ends
 # How NetCDF-4 marks dimensions in HDF5, as h5netcdf writes them.
 DIMENSIONS, SCALE, NO_VARIABLE = "DIMENSION_LIST", b"DIMENSION_SCALE", b"This is a netCDF dimension but not"
+NO_SCALE = "_nc4_non_coord_"  # before the name of a variable that has several axes, one of its own name
 HIDDEN = {"REFERENCE_LIST", "CLASS", DIMENSIONS, "NAME", "_Netcdf4Dimid", "_Netcdf4Coordinates", "_NCProperties"}
 
 
@@ -71,7 +72,7 @@ def _own_groups(file):
 def _own_variables(group):
     for name, item in group.items():
         if isinstance(item, h5py.Dataset) and not bytes(item.attrs.get("NAME", b"")).startswith(NO_VARIABLE):
-            yield name, item, _dims(name, item), _shown(item.attrs)
+            yield name.removeprefix(NO_SCALE), item, _dims(name, item), _shown(item.attrs)
 
 
 def _dims(name, item):
