@@ -127,9 +127,8 @@ def draw(results):
     for ax, (what, word) in zip(axes, {"system": "linear system", "net": "trained net"}.items(), strict=True):
         for values, colour in zip(VALUES, (GREEN, BLUE, PURPLE, ORANGE, RED), strict=True):
             for i, m in enumerate(results.select(what=what, values=values).runs()):
-                spelled = ", ".join(f"{v:g}" for v in VALUES[values]) + (
-                    ", one output" if len(VALUES[values]) == 1 else ""
-                )
+                one = ", one output" if len(VALUES[values]) == 1 else ""
+                spelled = ", ".join(f"{v:g}" for v in VALUES[values]) + one
                 label = f"s = {spelled}" if i == 0 else None
                 ax.loglog(m.eps, m.rest, "o", color=colour, ms=3, mfc="none", label=label)
                 if i == 0:
