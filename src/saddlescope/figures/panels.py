@@ -149,7 +149,9 @@ def shared_legend(figure: Figure, place: Axes | None = None, **more: Any) -> Non
         found = dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True)) | found
     if place is not None:
         place.axis("off")
-        place.legend(found.values(), found.keys(), loc="center", **more)
+        place.legend(found.values(), found.keys(), loc="center", **more).set_in_layout(
+            False
+        )  # it would widen its column
     elif found:
         figure.legend(found.values(), found.keys(), loc="outside lower center", **{"ncols": 4} | more)
 

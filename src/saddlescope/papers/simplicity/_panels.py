@@ -8,6 +8,7 @@ learning rate is unstable.
 
 import numpy as np
 
+from saddlescope.figures import loss_and_weights, panels, shared_legend
 from saddlescope.nets import ConvUnit, Identity, LinearHead, Neuron, ReLU, Square, Units, linear_units
 from saddlescope.observables import ByNorm, ByRank, ByRays
 from saddlescope.optimisers import GradientDescent
@@ -58,3 +59,14 @@ def panel_setting(panel, seed, scale=None, steps=None):
         steps=steps or STEPS[panel],
         seed=seed,
     )
+
+
+def losses_and_weights(results, names, columns=4):
+    """A figure of all panels that there are: loss and weights of each, and one legend, in the last cell if it is free."""
+    shown = [panel for panel in names if panel in results.values("panel")]
+    spare = len(shown) % columns > 0
+    figure, cells = panels(len(shown) + spare, columns, height=2.5)
+    for cell, panel in zip(cells, shown, strict=False):
+        loss_and_weights(figure, cell, results.select(panel=panel), f"{panel}  {names[panel]}")
+    shared_legend(figure, figure.add_subplot(cells[-1]) if spare else None)
+    return figure

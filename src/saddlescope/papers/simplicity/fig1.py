@@ -10,9 +10,9 @@ E do not need; F on such a draw. Levels: the best net of one unit, on what the n
 from saddlescope.checks import drops, plateau_levels, widths
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import loss_and_weights, panels, shared_legend, weights_movie
+from saddlescope.figures import weights_movie
 from saddlescope.observables import EffectiveWidth, Parameters
-from saddlescope.papers.simplicity._panels import NAMES, RULES, STEPS, panel_setting
+from saddlescope.papers.simplicity._panels import NAMES, RULES, STEPS, losses_and_weights, panel_setting
 from saddlescope.theory import LinearLevels, NarrowLevels, OrthogonalPoints
 from saddlescope.training import every
 
@@ -41,12 +41,7 @@ def predict(panel, seed):
 
 
 def draw(results):
-    shown = [panel for panel in NAMES if panel in results.values("panel")]
-    figure, cells = panels(len(shown) + 1, 4, height=2.5)
-    for cell, panel in zip(cells, shown, strict=False):
-        loss_and_weights(figure, cell, results.select(panel=panel), f"{panel}  {NAMES[panel]}")
-    shared_legend(figure, figure.add_subplot(cells[-1]))
-    return figure
+    return losses_and_weights(results, NAMES)
 
 
 # Levels: B (I) relaxes for 600 steps; diag and C have finite separation of their modes, and C's

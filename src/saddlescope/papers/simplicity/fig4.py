@@ -13,10 +13,10 @@ import numpy as np
 from saddlescope.checks import drops, error_within, holds_in_share, share_text, widths
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import loss_and_weights, panels, shared_legend
 from saddlescope.nets import Cube, Neuron, OneMinusCos, Sigmoid, Sin, Tanh, TanhTimes, Units
 from saddlescope.observables import ByNorm, EffectiveWidth, Parameters
 from saddlescope.optimisers import GradientDescent
+from saddlescope.papers.simplicity._panels import losses_and_weights
 from saddlescope.setting import Setting
 from saddlescope.tasks import Teacher
 from saddlescope.theory import NarrowLevels, NearestSaddle, UnitOrder
@@ -109,12 +109,7 @@ def by_distance(results, test):
 
 
 def draw(results):
-    shown = [panel for panel in NAMES if panel in results.values("panel")]
-    figure, cells = panels(len(shown) + 1, 4, height=2.5)
-    for cell, panel in zip(cells, shown, strict=False):
-        loss_and_weights(figure, cell, results.select(panel=panel), f"{panel}  {NAMES[panel]}")
-    shared_legend(figure, figure.add_subplot(cells[-1]))
-    return figure
+    return losses_and_weights(results, NAMES)
 
 
 NOTES = {

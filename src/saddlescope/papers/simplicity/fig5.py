@@ -17,11 +17,10 @@ import numpy as np
 from saddlescope.checks import drops, in_most_runs, plateau_levels, widths
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import loss_and_weights, panels, shared_legend
 from saddlescope.nets import ConvUnit, DeepUnits, Identity, LinearTransformer, Neuron, ReLU, Square
 from saddlescope.observables import ByNorm, ByRank, ByRays, EffectiveWidth, Parameters, SingularValues
 from saddlescope.optimisers import GradientDescent
-from saddlescope.papers.simplicity._panels import FOUR_POINTS, KERNEL_TEACHER, SAMPLES, task
+from saddlescope.papers.simplicity._panels import FOUR_POINTS, KERNEL_TEACHER, SAMPLES, losses_and_weights, task
 from saddlescope.setting import Setting
 from saddlescope.tables import Table
 from saddlescope.tasks import InContextRegression, LinearTeacher, Points, Teacher
@@ -128,12 +127,7 @@ def tables(results):
 
 
 def draw(results):
-    shown = [panel for panel in NAMES if panel in results.values("panel")]
-    figure, cells = panels(len(shown), 3, height=2.6)
-    for cell, panel in zip(cells, shown, strict=True):
-        loss_and_weights(figure, cell, results.select(panel=panel, smaller=1), f"{panel}  {NAMES[panel]}")
-    shared_legend(figure)
-    return figure
+    return losses_and_weights(results.select(smaller=1), NAMES, columns=3)
 
 
 DROPS = {
