@@ -89,6 +89,7 @@ def test_run_writes_everything_and_show_reads_it(saddlescope, tmp_path):
         "results.nc",
         "verdicts.json",
         "figure.png",
+        "caption.txt",
         "figure.pdf",
         "index.html",
         "manifest.json",

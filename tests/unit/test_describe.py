@@ -25,7 +25,7 @@ def test_an_experiment_of_no_module_has_no_caption():
 
 class CopyOf:
     def __init__(self, experiment):
-        self.setting = experiment.setting
+        self.setting, self.drawn = experiment.setting, ""
 
 
 @pytest.mark.parametrize(
