@@ -34,6 +34,8 @@ def flow_time(clip):
 
     def check(results):
         part, groups, words = results.select(clip=clip), {}, []
+        if not part.measured.sizes["run"]:
+            return None
         lr, bs = (float(part.predicted[f"{axis}_exponent_steps"][0]) for axis in ("lr", "bs"))
         for threshold in THRESHOLDS:
             found = np.array([fitted(draw, threshold, "steps")[0] for draw in escape.by_draw(part)])
