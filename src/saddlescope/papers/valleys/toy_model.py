@@ -168,10 +168,10 @@ def draw(results):
         axes[1].plot(run.t, run.f[:, k], color=colour, label=f"channel {k + 1}")
     axes[1].set(xlabel="time", ylabel="channels at -δ")
     axes[1].legend()
-    m = results.measured
-    axes[2].semilogy(m.share, np.maximum(m.printed_gap, 1e-4), "o", color=GREEN, ms=3, mfc="none")
+    m = results.measured.where(results.measured.share > 0)
+    axes[2].semilogy(m.share, m.printed_gap, "o", color=GREEN, ms=3, mfc="none")
     axes[2].axhline(EQUAL, color=BLACK, ls="--", lw=0.8)
-    axes[2].set(xlabel="share of time with (i)–(iii)", ylabel="excess over the equality", xlim=(0, 1))
+    axes[2].set(xlabel="share of time with (i)–(iii)", ylabel="excess over the equality", xlim=(0, 1.03))
     letters(axes)
     return figure
 
