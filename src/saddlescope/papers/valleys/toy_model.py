@@ -15,7 +15,7 @@ The meanfield paper has this model too, with its own experiments (`meanfield.two
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.checks import holds_in_share, share_text
+from saddlescope.checks import always, holds_in_share, share_text
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, WIDTH, letters
@@ -29,8 +29,9 @@ DELTAS = (0.1, 0.25, 0.5, 1.0)  # the data lie on [-1, 1]
 FAR = (100.0, 1000.0)
 END, STEPS = 12.0, 1200
 PLACES = np.linspace(-1, 1, 41)
-KINKS = 0.01  # a hidden unit that switches makes the signal jump by 1/n: a spline through it errs by less
+EXACT = 1e-9  # Γ is integrated by splines through 1200 instants
 SMALL, FAST = 0.1, -2.0
+INSTANTS = 20
 EQUAL = 0.05
 
 
@@ -58,24 +59,29 @@ def measure(delta, seed):
 
 
 def theorem(step, weights):
-    """On the longest stretch where (i) to (iii) hold at -δ, of either order of the channels: the least of ∂_t R less
-    its bound, and the largest excess over the printed right-hand side, both over the leading term; and its length."""
+    """On the longest stretch where (i) to (iii) hold at -δ, of either order of the channels: ∂R/∂t of the flow itself
+    and the theorem's bound at some instants, both over their sizes and that of the leading term; the largest excess
+    over the printed right-hand side, over the leading term; and how long it is."""
     best, pair = slice(0, 0), (0, 1)
     for order in ((0, 1), (1, 0)):
         series = log_ratio(step.f, step.residuals, step.signals, step.kernel, weights, 0, order)
         for found in intervals(series.hypotheses):
             if found.stop - found.start > best.stop - best.start:
                 best, pair = found, order
-    series = log_ratio(step.f, step.residuals, step.signals, step.kernel, weights, 0, pair)
-    size, length = np.maximum(series.leading[best], 1e-12), best.stop - best.start
+    length = best.stop - best.start
     if not length:
-        return {"slack": np.nan, "printed_gap": np.nan, "share": 0.0}
-    rho = float(series.rho[best].max())
+        nothing = ("instant",), np.zeros(INSTANTS)
+        return {"rate": nothing, "bound": nothing, "printed_gap": 0.0, "share": 0.0}
+    series = log_ratio(step.f, step.residuals, step.signals, step.kernel, weights, 0, pair)
+    size, at = np.maximum(series.leading, 1e-12), np.linspace(best.start, best.stop - 1, INSTANTS).astype(int)
+    each = step.velocity[:, 0] / step.f[:, 0]  # of the flow: the theory is not asked
+    rate = each[:, pair[0]] - each[:, pair[1]]
+    scale = np.abs(rate) + np.abs(series.least_rate) + size
+    gap = np.abs(series.printed_gap(float(series.rho[best].max()))) / size
     return {
-        "slack": float(np.min(series.slack[best] / size)),
-        "printed_gap": float(np.max(np.abs(series.printed_gap(rho)[best]) / size)),
-        "share": length / len(step.times),
-    }
+        "rate": (("instant",), (rate / scale)[at]), "bound": (("instant",), (series.least_rate / scale)[at]),
+        "printed_gap": float(gap[best].max()), "share": length / len(step.times),
+    }  # fmt: skip
 
 
 # ---- Checks ----
@@ -115,33 +121,28 @@ def _by_delta(m, name):
 
 def superposes(results):
     gaps = results.measured.superposition_gap.values
-    good = int(np.sum(gaps <= KINKS))
-    return holds_in_share(good, gaps.size, f"{share_text(good, gaps.size)}; largest gap {gaps.max():.1e} of the way")
+    good = int(np.sum(gaps <= EXACT))
+    return always(good, gaps.size, f"{share_text(good, gaps.size)}; largest gap {gaps.max():.1e} of the way")
 
 
-def where_it_applies(name, test, what):
-    def check(results):
-        values = results.measured[name].values
-        known = values[np.isfinite(values)]
-        good = int(np.sum(test(known)))
-        if not known.size:
-            return None
-        share = float(np.mean(results.measured.share.values))
-        text = f"{share_text(good, known.size)}; {what}; (i) to (iii) hold on {share:.0%} of the time"
-        return holds_in_share(good, known.size, f"{text}, mean of the longest stretches")
-
-    return check
+def where_it_applies(results, good, what):
+    """A theorem, of the draws in which (i) to (iii) hold for a while."""
+    share = results.measured.share.values
+    known = share > 0
+    n, right = int(known.sum()), int(np.sum(good[known]))
+    text = f"{share_text(right, n)}; {what}; (i) to (iii) hold on {np.mean(share):.0%} of the time"
+    return always(right, n, f"{text}, mean of the longest stretches") if n else None
 
 
 def bounded(results):
-    least = float(np.nanmin(results.measured.slack.values))
-    return where_it_applies("slack", lambda s: s >= -1e-9, f"least excess {least:.2g} of the leading term")(results)
+    above = (results.measured.rate - results.measured.bound).values
+    what = f"least excess {above.min():.2g} of both sides"
+    return where_it_applies(results, np.all(above >= -EXACT, axis=1), what)
 
 
 def equal(results):
-    middle = float(np.nanmedian(results.measured.printed_gap.values))
-    what = f"median largest excess {middle:.2g} of the leading term"
-    return where_it_applies("printed_gap", lambda g: g <= EQUAL, what)(results)
+    gaps = results.measured.printed_gap.values
+    return where_it_applies(results, gaps <= EQUAL, f"median largest excess {np.median(gaps):.2g} of the leading term")
 
 
 def throughout(results):
@@ -167,10 +168,10 @@ def draw(results):
         axes[1].plot(run.t, run.f[:, k], color=colour, label=f"channel {k + 1}")
     axes[1].set(xlabel="time", ylabel="channels at -δ")
     axes[1].legend()
-    m = results.measured
-    axes[2].semilogy(m.share, np.maximum(m.printed_gap, 1e-4), "o", color=GREEN, ms=3, mfc="none")
+    m = results.measured.where(results.measured.share > 0)
+    axes[2].semilogy(m.share, m.printed_gap, "o", color=GREEN, ms=3, mfc="none")
     axes[2].axhline(EQUAL, color=BLACK, ls="--", lw=0.8)
-    axes[2].set(xlabel="share of time with (i)–(iii)", ylabel="excess over the equality", xlim=(0, 1))
+    axes[2].set(xlabel="share of time with (i)–(iii)", ylabel="excess over the equality", xlim=(0, 1.03))
     letters(axes)
     return figure
 
@@ -185,8 +186,9 @@ experiment = Experiment(
     drawn="A: the formula; the data of the paper lie left of the dotted line. B: the channels of the first draw. C: "
     "one circle per draw; below the dashed line the printed equality holds to 5 %.",
     claims=(
-        Claim("The kernel is the same at both points: K(-δ, -δ) = K(δ, δ) > 0.", "V56 · B.1", same_at_both),
-        Claim("Between the points the kernel is positive.", "V56 · B.1", is_positive),
+        Claim("The kernel is the same at both points: K(-δ, -δ) = K(δ, δ) > 0.", "V56 · B.1", same_at_both,
+              built=True),
+        Claim("Between the points the kernel is positive.", "V56 · B.1", is_positive, built=True),
         Claim("Between the points it decays fast in δ, so that the cross-term is small for separated points.",
               "V56 · B.1", decays_fast,
               note="on [-1, 1] it is at least a third of K₀; its tail falls as 1/δ, K(-δ, δ)/K₀ as δ⁻³"),
