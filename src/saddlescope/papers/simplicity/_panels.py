@@ -62,7 +62,7 @@ def panel_setting(panel, seed, scale=None, steps=None):
 
 
 def losses_and_weights(results, names, columns=4):
-    """A figure of all panels that there are: loss and weights of each, and one legend, in the last cell if it is free."""
+    """A figure of all panels that there are: loss and weights of each; one legend, in the last cell if it is free."""
     shown = [panel for panel in names if panel in results.values("panel")]
     spare = len(shown) % columns > 0
     figure, cells = panels(len(shown) + spare, columns, height=2.5)

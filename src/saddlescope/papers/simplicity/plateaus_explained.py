@@ -14,7 +14,7 @@ from saddlescope.checks import holds_in_share, in_most_runs
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.explanations import NextDrops, saved_weights
-from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY, WIDTH, letters
+from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY, WIDTH, letters, plain_ticks
 from saddlescope.nets import Neuron, Tanh, Units
 from saddlescope.observables import Parameters
 from saddlescope.optimisers import GradientDescent
@@ -248,6 +248,7 @@ def draw(results):
         distance = np.maximum(part.predicted.distance, 1e-6)
         place = np.full(len(distance), k) + 0.15
         right.semilogy(place, distance, "^", color=ORANGE, ms=3.5, mfc="none", mew=0.7)
+    plain_ticks(left.xaxis, left.yaxis)
     ends = np.array(left.get_xlim())
     left.plot(ends, ends, color="0.5", ls="--", lw=0.8)
     right.axhline(NEAR, color="0.6", ls=":", lw=0.8)

@@ -17,7 +17,7 @@ from scipy.linalg import expm
 from saddlescope.checks import always, holds_in_share, share_text
 from saddlescope.claims import ALWAYS, MOST, Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE, RED, WIDTH, letters, shared_legend
+from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, WIDTH, letters, shared_legend
 from saddlescope.nets import linear_units
 from saddlescope.observables import Parameters
 from saddlescope.optimisers import GradientDescent
@@ -134,11 +134,11 @@ def draw(results):
                 if i == 0:
                     slope = float(m.predicted["exponent"])
                     line = m.rest.values[0] * (m.eps.values / m.eps.values[0]) ** slope
-                    label = f"slope {slope:.2g}, theory"
-                    ax.loglog(m.eps, line, color=colour, ls="--", lw=1, label=label)
+                    ax.loglog(m.eps, line, color=colour, ls="--", lw=1)
         ax.set(xlabel="initial scale ε", ylabel="what lies off the top directions", title=word)
         ax.set_xlabel("initial scale ε")
-    shared_legend(figure, ncols=4)
+    axes[0].plot([], [], color=BLACK, ls="--", lw=1, label="slope of Theorem 4")
+    shared_legend(figure, ncols=3)
     letters(axes)
     return figure
 
