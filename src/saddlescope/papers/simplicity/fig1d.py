@@ -34,8 +34,9 @@ def draw(results):
     grid = figure.add_gridspec(1, 4, width_ratios=(1.6, 1.6, 1, 1))
     top, middle = figure.add_subplot(grid[0]), figure.add_subplot(grid[1])
     loss_panel(top, results, legend=False)
-    shared_legend(figure)
     learned_panel(middle, results, learned.name)
+    middle.get_legend().remove()
+    shared_legend(figure, ncols=5)
     weights = [figure.add_subplot(grid[2 + i]) for i in range(2)]
     weights_panels(weights, next(iter(results.runs())))
     letters((top, middle, weights[0]))

@@ -167,8 +167,8 @@ experiment = Experiment(
     analyse=analyse,
     keep=("loss", "effective_width"),
     draw=draw,
-    drawn="Left: loss of every run by the rank of its initial weights, the first seed thick; dashed, the levels of Lemma "
-    "6. The axis of the loss is linear below one and logarithmic above. Right: rank of the first seed's weights; where "
-    "curves coincide, later ranks are dashed over earlier ones. Rank 0 is noise at first, of full rank six.",
+    drawn="Left: loss of every run by the rank of its initial weights, the first seed thick; dashed, the levels of "
+    "Lemma 6. The axis of the loss is linear below one and logarithmic above. Right: rank of the first seed's weights; "
+    "where curves coincide, later ranks are dashed over earlier ones. Rank 0 is noise at first, of full rank six.",
     claims=tuple(claim for spread in SPREADS for claim in claims_of(spread)),
 )  # fmt: skip

@@ -18,21 +18,18 @@ from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY, WI
 from saddlescope.nets import Neuron, Tanh, Units
 from saddlescope.observables import Parameters
 from saddlescope.optimisers import GradientDescent
+from saddlescope.papers.simplicity._manifolds import KINDS, LINEAR, OFF, RELU, SAID, STEEP, along, off, residuals
 from saddlescope.papers.simplicity._panels import NAMES, panel_setting
 from saddlescope.setting import Setting
 from saddlescope.tables import Table
 from saddlescope.tasks import Teacher
-from saddlescope.theory import Equal, NearestSaddle, Rays, Silent, Span, manifold_residual
+from saddlescope.theory import NearestSaddle
 from saddlescope.training import every
 
 ALL = NAMES | {"tanh": "tanh"}
-SAID = {"B": "span", "B diag": "span", "C": "span", "D": "rays", "E": "rays", "F": "silent", "G": "silent"}
 NARROWER = {"span": ("rays", "silent", "equal"), "rays": ("silent", "equal"), "silent": ("equal",)}
-LINEAR, RELU, STEEP = ("B", "B diag", "C"), ("D", "E"), ("F", "G")
 COLOURS, MARKS = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, BLACK, "0.5"), "osD^v<>p"
-KINDS = {"span": Span(), "rays": Rays(), "silent": Silent()}
 NEAR = 0.1  # of the weights
-READ = 40  # instants of a drop
 
 
 def setting(panel, seed):
@@ -63,45 +60,12 @@ def analyse(run, made, panel):
     return found
 
 
-def along(run, drop, kind, width):
-    """The largest distance from the manifold of so many units while the loss drops, from where the drop begins to where
-    it ends, over the weights."""
-    on = np.flatnonzero((run.times >= drop.start) & (run.times <= drop.end))
-    if not on.size:
-        return np.nan
-    rows = [{n: run[f"param_{n}"].values[i] for n in ("u", "v")} for i in on[:: max(1, len(on) // READ)]]
-    return max(manifold_residual(p, kind, width) for p in rows)
-
-
 def drops_after_plateaus(run):
     """The step of the first drop after each plateau that weights were saved on."""
     falls = [d.at for d in run.stages.drops]
     read = [p.at for p in run.stages.plateaus if saved_weights(run, p) is not None]
     after = [next((at for at in falls if at > start), None) for start in read]
     return [at for at in after if at is not None]
-
-
-def residuals(panel, run, middle):
-    """The distance from the manifolds of all four kinds, of one unit on the plateau and of two at the end. Eq. 4 allows
-    any v along one vector where u is equal: `inner` is the distance of u alone."""
-    end = {name: run[f"param_{name}"].values[-1] for name in ("u", "v")}
-    kinds = {"silent": Silent(), "rays": Rays(lines=panel in LINEAR), "span": Span(), "equal": Equal()}
-    rows = []
-    for p, width in ((middle, 1), (end, 2)):
-        off = [manifold_residual(p, kinds[k], width) for k in OFF[:-1]]
-        rows.append([*off, manifold_residual(of_u(p), Equal(), width)])
-    return np.array(rows)
-
-
-OFF = ("silent", "rays", "span", "equal", "inner")
-
-
-def of_u(params):
-    return {"u": params["u"], "v": params["v"][:, :0]}
-
-
-def off(run, place, kind):
-    return float(run.off.values[place, OFF.index(kind)]) if "off" in run else np.inf
 
 
 def gaps(results):
