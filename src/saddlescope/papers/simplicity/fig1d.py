@@ -35,7 +35,7 @@ def draw(results):
     top, middle = figure.add_subplot(grid[0]), figure.add_subplot(grid[1])
     loss_panel(top, results, legend=False)
     learned_panel(middle, results, learned.name)
-    middle.get_legend().remove()
+    middle.legend().remove()  # it has one legend with the others
     shared_legend(figure, ncols=5)
     weights = [figure.add_subplot(grid[2 + i]) for i in range(2)]
     weights_panels(weights, next(iter(results.runs())))

@@ -109,7 +109,7 @@ def draw(results):
     spreads = [s for s in SPREADS if results.select(spread=s).measured.sizes["run"]]
     figure, rows = plt.subplots(len(spreads), 2, figsize=(WIDTH, 2.4 * len(spreads)), squeeze=False)
     for row, spread in zip(rows, spreads, strict=True):
-        panel(*row, results.select(spread=spread), spread)
+        panel(row[0], row[1], results.select(spread=spread), spread)
     letters(rows.flat)
     shared_legend(figure, ncols=5)
     return figure
