@@ -42,3 +42,12 @@ def test_a_width_for_each_layer():
 def test_of_deep_nets_alone():
     with pytest.raises(InvalidInput, match="deep nets"):
         DeepLevels()(linear_setting())
+
+
+def test_a_level_says_how_many_starts_found_it():
+    """Of a linear net every start ends at the least loss; of ReLUs few do, and more starts can only lower the level."""
+    found = DeepLevels(((1, 1),), 4)(fig5.setting("A", 0, fig5.SAMPLES, 1))
+    assert list(found["times_found"][1]) == [4, 4]
+    few, many = (DeepLevels(((1, 2),), tries)(fig5.setting("D", 0, fig5.SAMPLES, 1)) for tries in (3, 20))
+    assert many["plateau_level"][1][-1] <= few["plateau_level"][1][-1]
+    assert 1 <= many["times_found"][1][-1] < 20

@@ -13,6 +13,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import SubplotSpec
+from matplotlib.ticker import LogLocator, NullLocator
 from matplotlib.transforms import ScaledTranslation
 
 from saddlescope.figures.powers import label_plainly
@@ -149,11 +150,18 @@ def shared_legend(figure: Figure, place: Axes | None = None, **more: Any) -> Non
         found = dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True)) | found
     if place is not None:
         place.axis("off")
-        place.legend(found.values(), found.keys(), loc="center", **more).set_in_layout(
-            False
-        )  # it would widen its column
+        made = place.legend(found.values(), found.keys(), loc="center", **more)
+        made.set_in_layout(False)  # it would widen its column
     elif found:
         figure.legend(found.values(), found.keys(), loc="outside lower center", **{"ncols": 4} | more)
+
+
+def plain_ticks(*axes: Any) -> None:
+    """Label logarithmic axes (`ax.xaxis`, `ax.yaxis`) of a decade or two by 1, 2, 5, 10, 20, … in plain numbers."""
+    for axis in axes:
+        axis.set_major_locator(LogLocator(10, (1, 2, 5)))
+        axis.set_major_formatter(lambda value, _: f"{value:g}")
+        axis.set_minor_locator(NullLocator())
 
 
 def learned_panel(ax: Axes, results: Results, name: str, title: str = "") -> None:

@@ -114,7 +114,7 @@ def kinds_figure(results, titles, value, limits, label):
         ax.set(title=titles[kind], yticks=range(len(UNITS)), xticks=(1e-16, 1e-8, 1), xlim=(1e-19, 1e2))
         ax.set_ylim(len(UNITS) - 0.4, -0.6)
     axes[0, 0].set_yticklabels(NAMES[u] for u in UNITS)
-    axes[0, len(kinds) // 2].set_xlabel(label)  # not of the figure: that would lie under the legend
+    axes[0, len(kinds) // 2].set_xlabel(label)
     letters(axes[0])
     shared_legend(figure)
     return figure

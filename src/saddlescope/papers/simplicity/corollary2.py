@@ -16,7 +16,7 @@ import numpy as np
 from saddlescope.checks import always, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, ORANGE, RED, WIDTH
+from saddlescope.figures import BLUE, ORANGE, RED, WIDTH, shared_legend
 from saddlescope.losses import squared_error
 from saddlescope.nets import DeepUnits, Identity, Neuron, ReLU, Tanh
 from saddlescope.tasks import Samples
@@ -118,9 +118,9 @@ def draw(results):
     ax.plot([], [], "s", color=RED, mfc="none", label="control: other factors")
     ax.plot([], [], "o", color=BLUE, mfc="none", label="gradient or change of the map, both layers widened")
     ax.plot([], [], "^", color=ORANGE, mfc="none", label="off the manifold, factors of F.4")
-    ax.set(xticks=range(len(WAYS)), ylabel="gradient, change or distance", ylim=(1e-19, 1e4))
+    ax.set(xticks=range(len(WAYS)), ylabel="gradient, change or distance", ylim=(1e-19, 1e1))
     ax.set_xticklabels(WAYS)
-    ax.legend(loc="upper left")
+    shared_legend(figure, ncols=2)
     return figure
 
 

@@ -6,13 +6,12 @@ each has full expressivity with one unit, so that it drops once, from zero. Besi
 with two outputs and with separate key and query, which drop twice.
 """
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from saddlescope.checks import groups_by, holds_in_share, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import WIDTH, letters, loss_panel, shared_legend
+from saddlescope.figures import letters, loss_panel, panels, shared_legend
 from saddlescope.nets import LinearHead, MergedHead, Units, linear_units
 from saddlescope.optimisers import GradientDescent
 from saddlescope.setting import Setting
@@ -21,8 +20,8 @@ from saddlescope.theory import LinearLevels, NarrowLevels
 
 CASES = {
     "scalar output": (1, "one output"), "scalar input": (1, "one input"),
-    "merged": (1, "attention, key and query merged"), "two outputs": (2, "two outputs"),
-    "separate": (2, "attention, key and query apart"),
+    "merged": (1, "key and query merged"), "two outputs": (2, "two outputs"),
+    "separate": (2, "key and query apart"),
 }  # fmt: skip
 COVARIANCE = ((1, 1), (1, 4))
 
@@ -54,14 +53,14 @@ def as_many(results):
 
 def draw(results):
     cases = results.values("case")
-    figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 3.6))
-    for ax, case in zip(axes.flat, cases, strict=False):
+    spare = len(cases) % 3 > 0
+    figure, cells = panels(len(cases) + spare, 3, height=1.9)
+    axes = [figure.add_subplot(cell) for cell in cells]
+    for ax, case in zip(axes, cases, strict=False):
         loss_panel(ax, results.select(case=case), CASES[case][1], legend=False)
         ax.locator_params(axis="x", nbins=4)
-    letters(axes.flat[: len(cases)])
-    shared_legend(figure, axes[-1, -1])
-    for ax in axes.flat[len(cases) : -1]:
-        ax.remove()
+    letters(axes[: len(cases)])
+    shared_legend(figure, axes[-1] if spare else None)
     return figure
 
 

@@ -15,7 +15,7 @@ from scipy.integrate import solve_ivp
 from saddlescope.checks import always, holds_in_share, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLACK, BLUE, ORANGE, WIDTH, letters
+from saddlescope.figures import BLACK, BLUE, ORANGE, WIDTH, letters, plain_ticks
 from saddlescope.nets import Cube, Identity, Neuron, Square, Units
 from saddlescope.observables import Parameters
 from saddlescope.optimisers import GradientDescent
@@ -159,6 +159,7 @@ def draw(results):
               title="nets, at the first drop")  # fmt: skip
     for ax in (left, right):
         ax.legend()
+    plain_ticks(right.yaxis)
     letters((left, right))
     return figure
 

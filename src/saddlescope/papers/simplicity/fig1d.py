@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 from saddlescope.checks import drops, half_strength, plateau_levels, widths
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import WIDTH, learned_panel, letters, loss_panel, weights_panels
+from saddlescope.figures import WIDTH, learned_panel, letters, loss_panel, shared_legend, weights_panels
 from saddlescope.nets import Neuron, ReLU, Units
 from saddlescope.observables import ByRays, EffectiveWidth, LearnedSamples, Parameters
 from saddlescope.optimisers import GradientDescent
@@ -30,12 +30,14 @@ def setting(seed):
 
 
 def draw(results):
-    figure = plt.figure(figsize=(WIDTH, 3.6))
-    grid = figure.add_gridspec(2, 4)
-    top, middle = figure.add_subplot(grid[0, :2]), figure.add_subplot(grid[0, 2:])
-    loss_panel(top, results)
+    figure = plt.figure(figsize=(WIDTH, 2.2))
+    grid = figure.add_gridspec(1, 4, width_ratios=(1.6, 1.6, 1, 1))
+    top, middle = figure.add_subplot(grid[0]), figure.add_subplot(grid[1])
+    loss_panel(top, results, legend=False)
     learned_panel(middle, results, learned.name)
-    weights = [figure.add_subplot(grid[1, 1 + i]) for i in range(2)]
+    middle.legend().remove()  # it has one legend with the others
+    shared_legend(figure, ncols=5)
+    weights = [figure.add_subplot(grid[2 + i]) for i in range(2)]
     weights_panels(weights, next(iter(results.runs())))
     letters((top, middle, weights[0]))
     return figure

@@ -108,8 +108,8 @@ def levels(results):
 def draw(results):
     spreads = [s for s in SPREADS if results.select(spread=s).measured.sizes["run"]]
     figure, rows = plt.subplots(len(spreads), 2, figsize=(WIDTH, 2.4 * len(spreads)), squeeze=False)
-    for (left, right), spread in zip(rows, spreads, strict=True):
-        panel(left, right, results.select(spread=spread), spread)
+    for row, spread in zip(rows, spreads, strict=True):
+        panel(row[0], row[1], results.select(spread=spread), spread)
     letters(rows.flat)
     shared_legend(figure, ncols=5)
     return figure
@@ -167,9 +167,8 @@ experiment = Experiment(
     analyse=analyse,
     keep=("loss", "effective_width"),
     draw=draw,
-    drawn="Left: loss of every run by the rank of its initial weights, the first seed thick; dashed, the "
-    "levels of Lemma 6. The axis of the loss is linear below one and logarithmic above. Right: rank of "
-    "the first seed's weights; where curves coincide, later ranks are dashed over earlier ones. "
-    "Rank 0 is noise at first, of full rank six.",
+    drawn="Left: loss of every run by the rank of its initial weights, the first seed thick; dashed, the levels of "
+    "Lemma 6. The axis of the loss is linear below one and logarithmic above. Right: rank of the first seed's weights; "
+    "where curves coincide, later ranks are dashed over earlier ones. Rank 0 is noise at first, of full rank six.",
     claims=tuple(claim for spread in SPREADS for claim in claims_of(spread)),
 )  # fmt: skip

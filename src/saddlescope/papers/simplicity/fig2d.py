@@ -101,7 +101,7 @@ def no_drop(results):
 def draw(results):
     figure, ax = plt.subplots(figsize=(WIDTH, 2.8))
     fig2.curves(ax, results, "scale", SCALES, lambda s: f"ε = {s:g}")
-    ax.set(xlim=(0, 900))
+    ax.set(xlim=(0, 900), ylim=(-0.01, 0.75))  # room for the legend
     return figure
 
 

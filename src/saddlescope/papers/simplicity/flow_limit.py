@@ -12,7 +12,7 @@ import numpy as np
 from saddlescope.checks import holds_in_share
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, RED, WIDTH, letters
+from saddlescope.figures import BLUE, RED, WIDTH, letters, plain_ticks
 from saddlescope.nets import linear_units
 from saddlescope.optimisers import GradientDescent, GradientFlow
 from saddlescope.setting import Setting
@@ -76,6 +76,7 @@ def draw(results):
     letters((left, right))
     right.set_xticks(RATES, [f"{r:g}" for r in RATES])
     right.xaxis.minorticks_off()
+    plain_ticks(right.yaxis)
     right.legend()
     return figure
 

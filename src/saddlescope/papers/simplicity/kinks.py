@@ -68,8 +68,8 @@ def kinks(maps):
 def groups(places):
     """How many groups there are of places on a half circle, of which neighbours lie within ten degrees."""
     near = NEAR / 360 * ANGLES
-    gaps = np.asarray(np.diff(np.append(places, places[0] + ANGLES // 2)), float)
-    return max(1, int(np.sum(gaps > near)))
+    around = np.append(places, places[0] + ANGLES // 2)
+    return max(1, int(np.sum(around[1:] - around[:-1] > near)))
 
 
 def grows(run):

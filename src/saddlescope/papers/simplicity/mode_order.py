@@ -8,11 +8,12 @@ first?
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import NullLocator
 
 from saddlescope.checks import holds_in_share, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLACK, BLUE, ORANGE, WIDTH
+from saddlescope.figures import BLACK, BLUE, ORANGE, WIDTH, plain_ticks, shared_legend
 from saddlescope.nets import linear_units
 from saddlescope.observables import LearnedModes
 from saddlescope.optimisers import GradientDescent
@@ -76,10 +77,11 @@ def draw(results):
     ax.loglog(gain, ratios, "^", color=ORANGE, mfc="none", label="by ratio of what it explains")
     ax.axhline(1, color="0.5", lw=0.8)
     ax.axvline(1, color="0.5", lw=0.8)
-    ax.set(xlabel="first mode over second", ylabel="time of the second over the first", title="which mode comes first")
-    ax.minorticks_off()
+    ax.set(xlabel="first mode over second", ylabel="time of the second over the first")
+    plain_ticks(ax.yaxis)
+    ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xticks((0.3, 0.5, 1, 2), ("0.3", "0.5", "1", "2"))
-    ax.legend(loc="lower left")
+    shared_legend(figure, ncols=1)
     return figure
 
 

@@ -13,13 +13,13 @@ import numpy as np
 from saddlescope.checks import holds_in_share, in_most_runs
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.explanations import NextDrops
-from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY, WIDTH, letters
+from saddlescope.explanations import NextDrops, saved_weights
+from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY, WIDTH, letters, plain_ticks
 from saddlescope.nets import Neuron, Tanh, Units
 from saddlescope.observables import Parameters
 from saddlescope.optimisers import GradientDescent
+from saddlescope.papers.simplicity._manifolds import KINDS, LINEAR, OFF, RELU, SAID, STEEP, along, off, residuals
 from saddlescope.papers.simplicity._panels import NAMES, panel_setting
-from saddlescope.papers.simplicity._plateau_weights import LINEAR, OFF, SAID, analyse
 from saddlescope.setting import Setting
 from saddlescope.tables import Table
 from saddlescope.tasks import Teacher
@@ -28,7 +28,6 @@ from saddlescope.training import every
 
 ALL = NAMES | {"tanh": "tanh"}
 NARROWER = {"span": ("rays", "silent", "equal"), "rays": ("silent", "equal"), "silent": ("equal",)}
-RELU, STEEP = ("D", "E"), ("F", "G")
 COLOURS, MARKS = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, BLACK, "0.5"), "osD^v<>p"
 NEAR = 0.1  # of the weights
 
@@ -45,8 +44,28 @@ def save_at(panel, seed):
     return every(budget // 1000, budget)
 
 
-def off(run, place, kind):
-    return float(run.off.values[place, OFF.index(kind)]) if "off" in run else np.inf
+def analyse(run, made, panel):
+    """The drops; the middle plateau's level; distances from manifolds, there and at the end."""
+    plateaus = run.stages.plateaus
+    middle = saved_weights(run, plateaus[1]) if len(plateaus) > 2 else None
+    found = {"drop_step": (("drop",), np.array(drops_after_plateaus(run)))}
+    if middle is not None:
+        off = residuals(panel, run, middle[1])
+        found |= {"level": plateaus[1].level, "off": (("place", "kind"), off)}
+    if panel in SAID:
+        found["along"] = (
+            ("passed",),
+            np.array([along(run, drop, KINDS[SAID[panel]], k) for k, drop in enumerate(run.stages.drops[:2], 1)]),
+        )
+    return found
+
+
+def drops_after_plateaus(run):
+    """The step of the first drop after each plateau that weights were saved on."""
+    falls = [d.at for d in run.stages.drops]
+    read = [p.at for p in run.stages.plateaus if saved_weights(run, p) is not None]
+    after = [next((at for at in falls if at > start), None) for start in read]
+    return [at for at in after if at is not None]
 
 
 def gaps(results):
@@ -193,6 +212,7 @@ def draw(results):
         distance = np.maximum(part.predicted.distance, 1e-6)
         place = np.full(len(distance), k) + 0.15
         right.semilogy(place, distance, "^", color=ORANGE, ms=3.5, mfc="none", mew=0.7)
+    plain_ticks(left.xaxis, left.yaxis)
     ends = np.array(left.get_xlim())
     left.plot(ends, ends, color="0.5", ls="--", lw=0.8)
     right.axhline(NEAR, color="0.6", ls=":", lw=0.8)

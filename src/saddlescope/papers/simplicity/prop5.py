@@ -16,7 +16,7 @@ from scipy.integrate import solve_ivp
 from saddlescope.checks import always, holds_in_share, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, ORANGE, WIDTH, letters
+from saddlescope.figures import BLUE, ORANGE, WIDTH, letters, plain_ticks
 from saddlescope.theory import explosion_time
 
 SCALES = (1e-2, 1e-4, 1e-6, 1e-8)
@@ -153,6 +153,7 @@ def draw(results):
     left.plot(ends, ends, color="0.5", ls="--", lw=0.8, label="equal")
     right.plot(SCALES, SCALES, color="0.5", ls="--", lw=0.8, label="slope 1, theory")
     left.set(xlabel="$t_\\infty$ of the equations", ylabel="$t_\\infty$ of the integral", title="time to explode")
+    plain_ticks(left.xaxis, left.yaxis)
     letters((left, right))
     right.set(xlabel="initial scale ε", ylabel="largest other unit", title="when the first unit is one")
     left.legend()

@@ -12,7 +12,7 @@ import numpy as np
 from saddlescope.checks import holds_in_share, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, ORANGE, WIDTH
+from saddlescope.figures import BLUE, ORANGE, WIDTH, plain_ticks
 from saddlescope.observables import Parameters
 from saddlescope.papers.simplicity._panels import panel_setting
 from saddlescope.theory import QuadraticNextDrops
@@ -68,7 +68,7 @@ def draw(results):
     ends = np.array(ax.get_xlim())
     ax.plot(ends, ends, color="0.5", ls="--", lw=0.8, label="theory: equal")
     ax.set(xlabel="step of the drop", ylabel="step of $t_\\infty$")
-    ax.minorticks_off()
+    plain_ticks(ax.xaxis, ax.yaxis)
     ax.legend()
     return figure
 

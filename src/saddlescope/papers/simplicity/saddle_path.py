@@ -11,13 +11,12 @@ attention are left out: the former's best unit is found by few starts, the latte
 
 from functools import cache
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from saddlescope.checks import always, holds_in_share, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, ORANGE, WIDTH, letters, shared_legend
+from saddlescope.figures import BLUE, ORANGE, letters, panels, shared_legend
 from saddlescope.initials import given_weights
 from saddlescope.nets import Units
 from saddlescope.observables import Parameters
@@ -110,9 +109,11 @@ def arrives(results):
 
 
 def draw(results):
-    panels = [p for p in PANELS if results.select(panel=p).measured.sizes["run"]]
-    figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 3.7))
-    for ax, p in zip(axes.flat, panels, strict=False):
+    shown = [p for p in PANELS if results.select(panel=p).measured.sizes["run"]]
+    spare = len(shown) % 3 > 0
+    figure, cells = panels(len(shown) + spare, 3, height=1.9)
+    axes = [figure.add_subplot(cell) for cell in cells]
+    for ax, p in zip(axes, shown, strict=False):
         for h, colour in ((0, BLUE), (1, ORANGE)):
             for i, m in enumerate(results.select(panel=p, width=h).runs()):
                 label = f"from {h} to {h + 1} unit{'s' * h}" if i == 0 else None
@@ -120,10 +121,8 @@ def draw(results):
                 ax.axhline(m.predicted.end_loss, color=colour, ls=":", lw=0.6, label=end)
                 ax.semilogx(np.arange(STEPS) + 1, m.loss[:STEPS], color=colour, lw=1.2 if i == 0 else 0.3, label=label)
         ax.set(title=NAMES[p], xlabel="step + 1", ylabel="loss", xlim=(3, STEPS))
-    letters(axes.flat[: len(panels)])
-    shared_legend(figure, axes[-1, -1])
-    for ax in axes.flat[len(panels) : -1]:
-        ax.remove()
+    letters(axes[: len(shown)])
+    shared_legend(figure, axes[-1] if spare else None)
     return figure
 
 

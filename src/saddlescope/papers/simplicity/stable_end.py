@@ -12,7 +12,7 @@ from saddlescope.checks import groups_by, holds_in_share, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.explanations import saved_weights
-from saddlescope.figures import BLUE, ORANGE, WIDTH
+from saddlescope.figures import BLUE, ORANGE, WIDTH, shared_legend
 from saddlescope.initials import given_weights
 from saddlescope.observables import Parameters
 from saddlescope.papers.simplicity._panels import NAMES, STEPS, panel_setting
@@ -98,7 +98,7 @@ def draw(results):
     words = [NAMES[p].replace(", ", ",\n", 1).replace("r c", "r\nc").replace("U c", "U\nc") for p in names]
     ax.set(ylabel="distance in the end, over the move", xticks=range(len(names)))
     ax.set_xticklabels(words)
-    ax.legend(loc="center right")
+    shared_legend(figure)
     return figure
 
 

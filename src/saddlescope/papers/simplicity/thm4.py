@@ -17,7 +17,7 @@ from scipy.linalg import expm
 from saddlescope.checks import always, holds_in_share, share_text
 from saddlescope.claims import ALWAYS, MOST, Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE, RED, WIDTH, letters, shared_legend
+from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, WIDTH, letters, shared_legend
 from saddlescope.nets import linear_units
 from saddlescope.observables import Parameters
 from saddlescope.optimisers import GradientDescent
@@ -73,7 +73,7 @@ def analyse(runs, settings, values, what, seed):
     else:
         rest = [in_system(system, r, eps, seed) for eps in SMALL[what]]
     slope = np.polyfit(np.log(SMALL[what]), np.log(rest), 1)[0]
-    by_eps = {"rest": (("eps",), np.array(rest)), "eps": (("eps",), np.array(SMALL[what]))}
+    by_eps = {"rest": (("eps",), np.array(rest)), "initial_scale": (("eps",), np.array(SMALL[what]))}
     solved = {"eq34_gap": exponential_gap(seed)} if what == "system" else {}
     return {"exponent": slope} | by_eps | solved
 
@@ -130,15 +130,15 @@ def draw(results):
                 one = ", one output" if len(VALUES[values]) == 1 else ""
                 spelled = ", ".join(f"{v:g}" for v in VALUES[values]) + one
                 label = f"s = {spelled}" if i == 0 else None
-                ax.loglog(m.eps, m.rest, "o", color=colour, ms=3, mfc="none", label=label)
+                ax.loglog(m.initial_scale, m.rest, "o", color=colour, ms=3, mfc="none", label=label)
                 if i == 0:
                     slope = float(m.predicted["exponent"])
-                    line = m.rest.values[0] * (m.eps.values / m.eps.values[0]) ** slope
-                    label = f"slope {slope:.2g}, theory"
-                    ax.loglog(m.eps, line, color=colour, ls="--", lw=1, label=label)
+                    line = m.rest.values[0] * (m.initial_scale.values / m.initial_scale.values[0]) ** slope
+                    ax.loglog(m.initial_scale, line, color=colour, ls="--", lw=1)
         ax.set(xlabel="initial scale ε", ylabel="what lies off the top directions", title=word)
         ax.set_xlabel("initial scale ε")
-    shared_legend(figure, ncols=4)
+    axes[0].plot([], [], color=BLACK, ls="--", lw=1, label="slope of Theorem 4")
+    shared_legend(figure, ncols=3)
     letters(axes)
     return figure
 

@@ -10,7 +10,7 @@ import numpy as np
 from saddlescope.checks import holds_in_share, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
-from saddlescope.figures import BLACK, BLUE, ORANGE, WIDTH, letters
+from saddlescope.figures import BLACK, BLUE, ORANGE, WIDTH, letters, plain_ticks
 from saddlescope.papers.simplicity._panels import panel_setting
 from saddlescope.theory import DropSchedule, QuadraticDrops
 
@@ -82,6 +82,8 @@ def draw(results):
         plot(part.measured.scale, part.measured.first_drop, "o", color=colour, mfc="none", ms=4, label="measured")
         plot(part.measured.scale, said(part), "x", color=BLACK, ms=3, label="theory, from the draw")
         ax.set(xlabel="initial scale ε", ylabel="step of the first drop", title=f"{net} net")
+        if net == "quadratic":
+            plain_ticks(ax.xaxis, ax.yaxis)
         ax.legend()
     letters(ax for ax in axes if ax.figure)
     return figure
