@@ -36,6 +36,7 @@ epochs = 1000000
 [axes]
 seed = "0..3"
 """
+ENDLESS = LONG.replace("1000000", "20000000")
 
 
 @pytest.fixture
@@ -149,7 +150,7 @@ def test_bad_input_is_one_sentence(saddlescope, file, name):
 
 @pytest.mark.usefixtures("hears_ctrl_c")
 def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(file, tmp_path):
-    words = [sys.executable, "-m", "saddlescope", "sweep", file(LONG), "--workers", "2", "--out", "out", "--quiet"]
+    words = [sys.executable, "-m", "saddlescope", "sweep", file(ENDLESS), "--workers", "2", "--out", "out", "--quiet"]
     sweep = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
     partial, end = tmp_path / "out" / "partial", time.monotonic() + 120
     while not list(partial.glob("[!.]*.npz")) and time.monotonic() < end:
