@@ -93,7 +93,7 @@ experiment = Experiment(
     title="Deep nets with one output: the second layer keeps one unit while the first gains a second",
     source="B.2",
     setting=setting,
-    full=dict(panel=PANELS, smaller=(1, SMALLER), seed=range(20)),
+    full=dict(panel=PANELS, smaller=(1, SMALLER), seed=range(40)),
     quick=dict(panel=("B",), smaller=(1,), seed=range(2)),
     save_at=save_at,
     observe=observe,
@@ -104,10 +104,13 @@ experiment = Experiment(
     "layer's weights, of the first seed.",
     claims=(
         *(Claim(f"{p} ({name}), one output: the second layer ends with one effective unit.", "S75 · B.2",
-                in_most_runs(one_is_enough, counted, by="smaller"), {"panel": p}) for p, name in NAMES.items()),
+                in_most_runs(one_is_enough, counted, by="smaller"), {"panel": p},
+                "from the paper's initial weights the other singular values keep the size that they were drawn with, a "
+                "quarter of the first") for p, name in NAMES.items()),
         Claim(f"F (quadratic, linear), one output, from weights {SMALLER} times smaller: at the second transition only "
               "the first layer gains a unit.", "S75 · B.2", in_most_runs(first_alone, counted),
-              {"panel": "F", "smaller": SMALLER}),
+              {"panel": "F", "smaller": SMALLER},
+              "in the other runs the first layer has two units on the plateau already, or three at the end"),
         Claim("B (linear convolution, linear), one output: there is no second transition; the loss drops once.", "ours",
               drops(1), {"panel": "B"}),
     ),
