@@ -24,7 +24,7 @@ KINDS = {  # what the machine must have; the kernel's processor and further feat
     "AVX-512": ("avx512f", "znver4", "+avx512f", "AVX512", "SkylakeX"),
     "SSE": ("sse4_2", "nehalem", "", "SSE4_2", "Nehalem"),
 }
-FUSED, LOOP = "valleys.sweep_rank5", "valleys.fig9"  # trained by the kernel; by XLA's loop
+FUSED, LOOP = "valleys.sweep_rank5", "valleys.frequency_scaling"  # trained by the kernel; by XLA's loop
 
 
 def environment(kind):
