@@ -39,9 +39,14 @@ def record(key, scale, out, workers, stored):
     print(f"{key} ({scale})", *(f"  {v}" for v in verdicts), sep="\n", flush=True)
 
 
-def keep(key, scale, folder):
+def verdicts_file(key, scale) -> Path:
+    """Where the record of an experiment is kept."""
     paper, _, name = key.partition(".")
-    target = PAPERS / paper / "verdicts" / f"{name}.{scale}.json"
+    return PAPERS / paper / "verdicts" / f"{name}.{scale}.json"
+
+
+def keep(key, scale, folder):
+    target = verdicts_file(key, scale)
     target.parent.mkdir(exist_ok=True)
     shutil.copy(folder / "verdicts.json", target)
     sum_up()

@@ -174,6 +174,19 @@ def test_stored_results_are_judged_anew_without_training(stored, monkeypatch):
     np.testing.assert_array_equal(before.measured.fall, after.measured.fall)
 
 
+def test_a_judgement_keeps_what_made_the_runs_and_names_itself(stored, monkeypatch):
+    """Runs take hours: the commit that is named for them is theirs, not that of a later check."""
+    monkeypatch.setattr(store, "provenance", lambda: {"git_commit": "later", "versions": {"numerics": 99}})
+    monkeypatch.setattr(folders, "git_commit", lambda: "later")
+    made_by = store.load_verdicts(stored / store.VERDICTS)[1]
+    for _ in range(2):
+        folders.judge_folder(stored)
+        about = store.load_verdicts(stored / store.VERDICTS)[1]
+        assert about["judged_by"] == "later"
+        kept = ("git_commit", "versions", "clean", "processor", "date")
+        assert {name: about[name] for name in kept} == {name: made_by[name] for name in kept}
+
+
 def test_what_is_no_result_cannot_be_judged(saddlescope, tmp_path):
     status, _, err = saddlescope("judge", tmp_path)
     assert status == 2

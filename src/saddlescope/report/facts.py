@@ -17,7 +17,7 @@ Facts = Mapping[str, object]
 def decoded(attrs: Facts) -> dict:
     """Attributes of a NetCDF file; it keeps what is neither number nor text as JSON."""
     found = dict(attrs)
-    for name in ("versions", "git_commit", "trains"):
+    for name in ("versions", "git_commit", "clean", "trains"):
         try:
             found[name] = json.loads(str(found[name]))
         except (KeyError, ValueError, RecursionError):

@@ -129,10 +129,10 @@ def results_file(path) -> Path:
 
 
 def save_verdicts(path, verdicts, **about):
-    """Write verdicts as JSON, with `about` and what made them."""
+    """Write verdicts as JSON, with what made them; `about` goes before it, where runs were made by another version."""
     from saddlescope.storage.files import write_bytes
 
-    record = about | provenance() | {"claims": [asdict(v) for v in verdicts]}
+    record = provenance() | about | {"claims": [asdict(v) for v in verdicts]}
     write_bytes(path, json.dumps(record, indent=1, ensure_ascii=False).encode())
 
 

@@ -9,7 +9,9 @@ from pathlib import Path
 from saddlescope.claims import Verdict, judge
 from saddlescope.errors import require
 from saddlescope.experiment import Experiment
+from saddlescope.numerics import git_commit
 from saddlescope.report.describe import runs_text
+from saddlescope.report.facts import decoded
 from saddlescope.report.index import index_pages, read_index
 from saddlescope.report.page import caption, page
 from saddlescope.report.page_data import read_page_data
@@ -29,7 +31,7 @@ from saddlescope.tables import WAYS, Table, runs_table
 from saddlescope.workflows.find import Scale, check_axes, find_again, find_experiment, own_file, stored_scale
 
 FACTS = ("key", "scale", "title", "where", "runs", "wall_seconds", "cpu_seconds")
-KEPT = ("file", "command", "date", "processor")  # of the runs: a judgement leaves them alone
+KEPT = ("file", "command", "date", "versions", "git_commit", "clean", "processor")  # of the runs, not of a judgement
 
 
 def judge_folder(folder, experiment_file: str | None = None) -> tuple[str, Scale, tuple[Verdict, ...]]:
@@ -45,13 +47,14 @@ def judge_folder(folder, experiment_file: str | None = None) -> tuple[str, Scale
     key = find_again(folder, about, experiment_file)
     experiment = find_experiment(key)
     check_axes(key, experiment, [c for c in results.measured.coords if results.measured[c].dims == ("run",)])
-    about |= {"key": key, "file": own_file(key)}
+    about |= {"key": key, "file": own_file(key), "title": experiment.title, "where": experiment.source}
     # Folders of older versions have no `grid`: their `scale` is the name of the grid.
     scale = stored_scale(experiment, str(about.get("grid", about["scale"])), results)
     about["cpu_seconds"] = max(about["cpu_seconds"], cpu_seconds(results))
     for table in folder.glob("table_*"):
         table.unlink()
-    facts = {name: about[name] for name in (*FACTS, *KEPT) if name in about}
+    facts = {name: value for name, value in decoded(about).items() if name in (*FACTS, *KEPT)}
+    facts["judged_by"] = git_commit()
     return key, scale, write_report(folder, experiment, scale, results, facts)
 
 
