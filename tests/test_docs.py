@@ -14,6 +14,7 @@ from statistics import median
 
 import pytest
 from benchmark_tables import TABLES, speed
+from changed_words import changed_table, changes, words_counted
 from paper_pages import PAGES, between, table
 
 from saddlescope.papers.valleys._protocol import Name
@@ -71,6 +72,13 @@ def test_ledger_and_its_tallies_are_the_record():
     found = between((ROOT / "docs" / "ledger.md").read_text(), "ledger")
     assert found == ledger(experiment_keys()), "run `python tests/test_docs.py`"
     assert between(EXPERIMENTS, "tallies") == tallies(titles()), "run `python tests/test_docs.py`"
+
+
+def test_every_word_that_changed_is_listed_with_its_reason():
+    text = (ROOT / "docs" / "verdict_changes.md").read_text()
+    assert between(text, "changed") == changed_table(), "run `python tests/test_docs.py`"
+    assert between(text, "counted") == words_counted(), "run `python tests/test_docs.py`"
+    assert not [f"{c.key}: {c.sentence}" for c in changes() if not c.why], "say why in docs/word_reasons.toml"
 
 
 def titles():
@@ -152,6 +160,7 @@ MADE = {
     "docs/experiments.md": {"tallies": lambda: tallies(titles())} | {p.paper: p.summary for p in PAGES},
     **{f"docs/{page.paper}.md": paper_blocks(page) for page in PAGES},
     "docs/ledger.md": {"ledger": lambda: ledger(experiment_keys())},
+    "docs/verdict_changes.md": {"changed": changed_table, "counted": words_counted},
     "docs/scaling.md": {"overhead": overhead, "costs": costs, "paper": paper},
 }
 
