@@ -52,9 +52,9 @@ def limit_losses(start, bias):
 
 def net_losses(net, bias, times):
     if bias == 0:
-        system, state = of_net(net)
-        return rank_one_losses(system, state, times)
-    return follow_system(*net.system(), times, rtol=1e-6).loss
+        return rank_one_losses(*of_net(net), times)
+    system, state = net.system()
+    return follow_system(system, state, times, rtol=1e-6).loss
 
 
 def measure(start, bias, width, seed):
