@@ -9,7 +9,6 @@ from saddlescope.meanfield.laws import GaussianMixing
 from saddlescope.nets.activation import LeakyReLU, Sigmoid, Tanh
 from saddlescope.papers.meanfield import relu_degeneracy, stationary_start
 from saddlescope.papers.meanfield._kinds import KINDS, assumptions, meets_all, scaled_moments
-from saddlescope.papers.meanfield._node_flow import times_of_overlap
 
 
 def test_every_assumption_can_fail():
@@ -52,12 +51,6 @@ def test_a_slope_beside_luck_is_found_with_its_interval():
     assert abs(plain - 1.5) < wide
     assert wide > 20 * half
     assert np.isnan(stationary_start.slope_of(x[:5] * 0, y[:5], luck[:5])[1])
-
-
-def test_a_net_that_starts_above_the_level_has_left():
-    limit = stationary_start.limit_of("erf, 2 blocks")
-    system, start = limit.net(16, 0).system()
-    assert times_of_overlap(system, start, (-1.0, 0.05), 100.0)[0] == 0.0
 
 
 def test_shares_are_compared_by_their_intervals():

@@ -82,6 +82,10 @@ class NodeSystem(eqx.Module):
         """Σ π ℓ."""
         return self.probabilities @ self.residual.value(self.channels(state)[-1] - self.targets).sum(axis=1)
 
+    def overlap(self, state: State) -> Array:
+        """E yŷ = Σ π y·ŷ: how much of the target is in the output."""
+        return self.probabilities @ (self.targets * self.channels(state)[-1]).sum(axis=1)
+
     def velocity(self, t, state: State, _=None) -> State:
         """∂_t of Γ and of every w."""
         fields, signals = self._backward(state)

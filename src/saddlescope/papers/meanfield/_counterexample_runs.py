@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 
 from saddlescope.meanfield.by_nodes import system_of
+from saddlescope.meanfield.following import follow_system
 from saddlescope.papers.meanfield._kinds import KINDS, assumptions, meets_all, zero_loss
-from saddlescope.papers.meanfield._node_flow import follow_nodes, seen, speed
 from saddlescope.papers.meanfield._rank_one import follow, of_limit, of_net
 
 TIMES = 201
@@ -28,13 +28,12 @@ def by_rank_one(system, start, times):
 
 
 def by_nodes(system, start, times):
-    states = follow_nodes(system, start, times, rtol=1e-7)
-    losses, channels, slopes = seen(system, states)
+    course = follow_system(system, start, times, rtol=1e-7)
     return {
-        "loss": losses,
-        "reach": np.abs(channels[0]).max(axis=(1, 2)),
-        "speed": speed(system, states[-1]),
-        "signal": float(np.abs(slopes[-1]).max()),
+        "loss": course.loss,
+        "reach": np.abs(course.channels[0]).max(axis=(1, 2)),
+        "speed": float(course.speed[-1]),
+        "signal": float(np.abs(course.slopes[-1]).max()),
         "held": False,
     }
 

@@ -3,8 +3,8 @@ limit and in nets.
 
 Generic starts, whose weights correlate with the frozen ones, and mixing biases, as Eq. 1 has them:
 none of the three counterexamples applies. Three points with three targets, rank one. The limit is
-solved by the memory form for leaky ReLU, ReLU and erf, by quadrature for the others. Nets are
-followed by scipy. Near its end the squared loss of two blocks falls at twice the least eigenvalue
+solved by the memory form for leaky ReLU, ReLU and erf, by quadrature for the others. Nets follow
+their own equations. Near its end the squared loss of two blocks falls at twice the least eigenvalue
 of the tangent kernel √π (K B·B + E φφ) √π: a rate that the limit gives.
 
 Geman and McClure's loss u²/(2(1 + u²)) is not convex, and is stationary at u = 0 alone.
@@ -21,9 +21,9 @@ from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, WIDTH, letters
 from saddlescope.meanfield import GemanMcClure, Measure, PseudoHuber, Squared, meanfield
 from saddlescope.meanfield.by_memory import has_closed_form
+from saddlescope.meanfield.following import follow_system
 from saddlescope.meanfield.laws import GaussianFeatures, GaussianMixing, StartLaw
 from saddlescope.nets.activation import Erf, LeakyReLU, ReLU, RoundedLeakyReLU, Sigmoid, Tanh
-from saddlescope.papers.meanfield._node_flow import follow_nodes, seen
 from saddlescope.tables import Table
 from saddlescope.theory.meanfield.kernel import gaussian_kernel
 
@@ -76,7 +76,7 @@ def measure(case, width, seed):
     limit, flow = limit_flow(case)
     system, start = limit.net(width, seed).system()
     times, losses = times_of(case), flow.loss.values
-    net = seen(system, follow_nodes(system, start, times, rtol=1e-6))[0]
+    net = follow_system(system, start, times, rtol=1e-6).loss
     fitted = np.flatnonzero(losses < FITTED)
     return {
         "time": ("instant", times),

@@ -5,7 +5,7 @@ Kind (c) of the counterexamples: leaky ReLU, rank one, targets (+1, −1) with w
 Without mixing biases the channel stops at its kink where the target is −1. A mixing bias b of
 deviation s smears the kink over |L f| ~ s: the field is continuous, and the point becomes a saddle.
 The limit without bias follows the exact equations of rank one; with bias it is solved by the memory
-form. Nets without bias follow the same exact equations, nets with bias scipy.
+form. Nets without bias follow the same exact equations; nets with bias follow those of their nodes.
 """
 
 from functools import cache
@@ -18,10 +18,10 @@ from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, WIDTH, letters
 from saddlescope.meanfield import meanfield
+from saddlescope.meanfield.following import follow_system
 from saddlescope.meanfield.laws import GaussianMixing, StartLaw
 from saddlescope.nets.activation import LeakyReLU
 from saddlescope.papers.meanfield._kinds import ONE, SIGNS
-from saddlescope.papers.meanfield._node_flow import follow_nodes, seen
 from saddlescope.papers.meanfield._rank_one import follow, of_limit, of_net
 
 T, TIMES = 300.0, 151
@@ -50,13 +50,16 @@ def limit_losses(start, bias):
     return flow.loss.values, flow.error, float(flow.data.attrs["on_floor"])
 
 
+def net_losses(net, bias, times):
+    if bias == 0:
+        return rank_one_losses(*of_net(net), times)
+    system, state = net.system()
+    return follow_system(system, state, times, rtol=1e-6).loss
+
+
 def measure(start, bias, width, seed):
     net, times = limit_for(start, bias).net(width, seed), np.linspace(0, T, TIMES)
-    if bias == 0:
-        losses = rank_one_losses(*of_net(net), times)
-    else:
-        system, state = net.system()
-        losses = seen(system, follow_nodes(system, state, times, rtol=1e-6))[0]
+    losses = net_losses(net, bias, times)
     exact, error, on_floor = limit_losses(start, bias)
     return {
         "time": ("instant", times),

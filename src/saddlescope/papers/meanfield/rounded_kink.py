@@ -6,7 +6,7 @@ Leaky ReLU holds a channel at f = 0 for ever. Rounded over a width s, as (1+α)/
 ∝ s: the limit stays for a time ∝ 1/s, then reaches the minimum. So the conclusion of the theorem is
 true of the rounded net, and s → 0 is a singular limit. The start has means 1/2 and 2, and C.5 holds.
 
-The limit is solved on 48 nodes of the mixing law by scipy; nets follow the same equations. The time
+The limit is solved on 48 nodes of the mixing law; nets follow the same equations. The time
 is the first at which the loss falls below half of its plateau, 1/16. The line has an offset a: the
 time to arrive and to depart.
 """
@@ -20,10 +20,10 @@ from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, ORANGE, WIDTH, letters
 from saddlescope.meanfield import meanfield
 from saddlescope.meanfield.by_nodes import system_of
+from saddlescope.meanfield.following import follow_system
 from saddlescope.meanfield.laws import StartLaw, UniformMixing
 from saddlescope.nets.activation import RoundedLeakyReLU
 from saddlescope.papers.meanfield._kinds import SIGNS
-from saddlescope.papers.meanfield._node_flow import follow_nodes, seen
 
 END, TIMES, PLATEAU, FITTED = 30.0, 401, 0.125, 1e-3  # END: the time is END/s
 LIMIT = 0  # in the place of a width
@@ -37,7 +37,7 @@ def measure(rounding, width, seed):
     else:
         system, state = limit.net(width, seed).system()
     times = np.linspace(0, END / rounding, TIMES)
-    losses = seen(system, follow_nodes(system, state, times, rtol=1e-6))[0]
+    losses = follow_system(system, state, times, rtol=1e-6).loss
     return {
         "scaled_time": ("instant", times * rounding),
         "loss": ("instant", losses),

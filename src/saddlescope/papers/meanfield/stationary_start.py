@@ -1,10 +1,10 @@
 """Mean-field paper, Section 2.6: when finite nets leave a start that is stationary in the limit.
 
 All means are zero and there is no mixing bias: the standard start. A net leaves because its own
-draws have averages of size n^(-1/2). Its time is the first at which E yŷ = E y²/20, found by an
-event of scipy's DOP853: the linear theory leaves out that the residual changes, and so ends there.
-`theory` predicts the time twice: from the net's own draw (`leaving.py`), and from the laws alone
-(`limit.escape_time`, a median). The time to one half is measured as well.
+draws have averages of size n^(-1/2). Its time is the first at which E yŷ = E y²/20: the linear
+theory leaves out that the residual changes, and so ends there. `theory` predicts the time twice:
+from the net's own draw (`leaving.py`), and from the laws alone (`limit.escape_time`, a median). The
+time to one half is measured as well.
 
 Times scatter with the luck of a draw, which the prediction from the draw knows. Slopes in ln n are
 fitted beside that luck, with a coefficient of its own: it does not depend on n, and what is left
@@ -26,11 +26,12 @@ from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, RED, WIDTH, letters
 from saddlescope.meanfield import meanfield
 from saddlescope.meanfield.distance import outputs_of
+from saddlescope.meanfield.following import times_of_levels
 from saddlescope.meanfield.laws import GaussianMixing, StartLaw
+from saddlescope.meanfield.nodes import NodeSystem
 from saddlescope.meanfield.stationary import escape_level, escape_rate, slope_at_zero
 from saddlescope.nets.activation import Erf, LeakyReLU, Tanh
 from saddlescope.papers.meanfield._kinds import STEP, zero_loss
-from saddlescope.papers.meanfield._node_flow import times_of_overlap
 from saddlescope.papers.meanfield._numbers import lies_within
 from saddlescope.statistics import student, wilson
 from saddlescope.theory.meanfield.leaving import three_block_time, two_block_time
@@ -66,7 +67,8 @@ def measure(form, width, seed):
     net, rate = limit.net(width, seed), rate_of(form)
     system, start = net.system()
     said, level = time_by_law(form, width), escape_level(limit)
-    left, half = times_of_overlap(system, start, (level, 10 * level), 50 * said)
+    reached = times_of_levels(system, start, NodeSystem.overlap, (level, 10 * level), 50 * said)
+    left, half = (float(t) if np.isfinite(t) else NONE for t in reached)
     residuals = np.asarray(limit.residual.value(outputs_of(net, start) - limit.measure.y))
     return {
         "time": left,
