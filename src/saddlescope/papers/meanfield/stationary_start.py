@@ -44,6 +44,9 @@ FORMS = {  # activation, blocks, rank
     "erf, 3 blocks": (Erf(), 3, 2),
 }
 NONE, WITHIN, HIGH = -1.0, 0.15, 0.9
+# How long a net is followed, over the time that the laws give, and the shortest step on a kink. Some nets slide along a
+# kink with an output of zero, and never leave: each step there is as short as is allowed.
+SMOOTH, KINKED = (50, 0.0), (10, 0.01)
 
 
 def limit_of(form):
@@ -67,7 +70,8 @@ def measure(form, width, seed):
     net, rate = limit.net(width, seed), rate_of(form)
     system, start = net.system()
     said, level = time_by_law(form, width), escape_level(limit)
-    reached = times_of_levels(system, start, NodeSystem.overlap, (level, 10 * level), 50 * said)
+    longest, floor = KINKED if limit.kinked else SMOOTH
+    reached = times_of_levels(system, start, NodeSystem.overlap, (level, 10 * level), longest * said, floor=floor)
     left, half = (float(t) if np.isfinite(t) else NONE for t in reached)
     residuals = np.asarray(limit.residual.value(outputs_of(net, start) - limit.measure.y))
     return {
