@@ -6,7 +6,9 @@ import xarray as xr
 
 from saddlescope.claims import FAILS, HOLDS, UNCLEAR, judge
 from saddlescope.papers.escape import bottleneck, conjecture3, conjecture4, fashion, fig1, fig4, fig5, fig6
+from saddlescope.papers.escape._depth4_claims import seen_to_its_end
 from saddlescope.papers.escape._plateaus import after_rest, dominant_number, first_rest
+from saddlescope.papers.escape._readings import NEVER
 from saddlescope.papers.escape._rested import if_open_agree
 from saddlescope.papers.escape._spectra_claims import falls_with_depth, rank_grows
 from saddlescope.papers.escape._stays import Stay, factor_of_waits, longer_share, no_longer
@@ -260,12 +262,26 @@ def test_depth_four_without_a_plateau():
     flat = results_of(ratios=(0.4, 0.4, 0.6, 0.6))
     assert word(flat, "E57", fig6.experiment) == FAILS
     assert word(flat, "E97", fig6.experiment) == FAILS
+    stuck = results_of(ratios=(0.4, 0.3, 0.2, 0.1))
+    stuck.measured["loss"].values[:] = 2.3  # at the origin to the end
+    for number in ("E91", "E57", "E97"):
+        assert word(stuck, number, fig6.experiment) == UNCLEAR
 
 
-def levels(near, uncut, n=4):
+def test_a_plateau_at_which_a_run_ends_may_become_longer():
+    run = {"wait": 100.0, "rested": True, "left": False, "rest_start": 110.0, "rest_end": 150.0}
+    assert not seen_to_its_end(run)
+    assert seen_to_its_end(run | {"left": True})
+    assert seen_to_its_end(run | {"rest_end": 250.0})  # longer already
+    assert seen_to_its_end(run | {"rested": False})
+    assert not seen_to_its_end(run | {"rested": False, "wait": NEVER})
+
+
+def levels(near, uncut, n=4, **other):
     """Runs of conjecture 4 with one plateau at 1.8, and where its branches end."""
     found = {"start": 2.3, "end": 0.2, "level1": 1.8, "length1": 700.0, "near1": near, "uncut1": uncut, "fast1": 2.0}
-    found |= {"fit1": 1.3, "fit2": 0.0} | {f"{name}2": 0.0 for name in ("level", "length", "near", "uncut", "fast")}
+    found |= {"cut1": 1.79, "left1": True, "left2": False, "fit1": 1.3, "fit2": 0.0}
+    found |= {f"{name}2": 0.0 for name in ("level", "length", "near", "uncut", "fast", "cut")} | other
     data = {name: ("run", np.full(n, value)) for name, value in found.items()} | {"finite": ("run", np.ones(n, bool))}
     return Results(xr.Dataset(data, {"seed": ("run", np.arange(n))}), xr.Dataset(coords={"run": np.arange(n)}))
 
@@ -277,9 +293,18 @@ def test_descent_in_rank_one_is_judged_beside_weights_that_leave():
         (2.00, 0.1, FAILS),  # upwards
         (np.nan, 0.1, FAILS),
         (1.79, 1.79, UNCLEAR),  # nothing leaves in this time
+        (1.79, 1.70, UNCLEAR),  # hardly anything: a fifth of the first drop
     ):
         assert word(levels(near, uncut), "E3", conjecture4.experiment) == expected
     assert "cut at the full rate -0.40" in verdict(levels(1.79, 0.1), "E3", conjecture4.experiment).evidence
+
+
+def test_a_plateau_of_another_rank_or_at_the_end_of_a_run_says_nothing():
+    best = conjecture4.is_best(1)
+    assert not best(levels(1.79, 0.1)).unclear
+    for other in ({"cut1": 2.2}, {"left1": False}):
+        assert word(levels(1.79, 0.1, **other), "E3", conjecture4.experiment) == UNCLEAR
+        assert best(levels(1.79, 0.1, **other)).unclear
 
 
 def test_weights_cut_to_their_own_rank_are_the_same():
