@@ -154,8 +154,8 @@ experiment = Experiment(
     title="Rank one in every layer: linear, smooth and shallow nets, but not deep ReLU nets",
     source="Sections 1.1, 1.2",
     measure=measure,
-    full=dict(net=NETS, data=("gauss", *CIRCLES), seed=range(5)),
-    quick=dict(net=NETS, data=("gauss", "circle8"), seed=range(4)),
+    full=dict(net=NETS, data=("gauss", *CIRCLES), seed=range(6)),
+    quick=dict(net=NETS, data=("gauss", "circle8"), seed=range(5)),
     draw=draw,
     drawn="How far each layer of the fastest net found is from rank one: one line per data set and draw. Dashed: "
     "what counts as rank one; zeros are drawn at 1e-17.",
