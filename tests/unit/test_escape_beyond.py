@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from saddlescope.claims import FAILS, HOLDS, UNCLEAR
 from saddlescope.papers.escape import conjecture1, predicts_success, second_saddle
 from saddlescope.papers.escape._cubes import certified_speed, points_of
 from saddlescope.papers.escape._example1 import starts_of
+from saddlescope.results import Results, collect, named
 from saddlescope.statistics import auc
 from saddlescope.theory.escape.localized import circle, localized_loss
 
@@ -38,6 +40,39 @@ def test_the_width_for_half_lies_between_its_ends():
     assert low < middle < high
     assert conjecture1.half_width({4: (0, 50), 16: (1, 50)})[1] == np.inf
     assert conjecture1.half_width({4: (50, 50)})[1] == pytest.approx(4)
+
+
+def test_shares_by_width_that_grow_fall_or_do_neither():
+    grows, falls = conjecture1.word_of_growth, conjecture1.word_of_fall
+    assert grows({4: (10, 200), 8: (180, 200)}) == HOLDS
+    assert grows({4: (8, 200), 8: (180, 200), 16: (170, 200), 32: (160, 200), 64: (150, 200)}) == FAILS  # step by step
+    assert grows({4: (100, 200), 8: (104, 200)}) == UNCLEAR
+    assert falls({4: (0, 200), 8: (24, 200), 16: (5, 200)}) == HOLDS
+    assert falls({4: (0, 200), 8: (84, 200), 16: (60, 200)}) == UNCLEAR
+    assert falls({4: (0, 200), 8: (84, 200), 16: (90, 200)}) == FAILS
+
+
+def wide(paper, long=None):
+    """Restarts at width 128 by the paper's rule, and by the longer one if it was tried: how many of 50 succeed."""
+    rows = {"paper": paper, "long": long}
+    points = [{"data": "circle12", "width": 128, "rule": r, "seed": s} for r, k in rows.items() if k for s in range(2)]
+    cells = [{"speed": ("restart", np.arange(50) < rows[p["rule"]]), "best": 1.0} for p in points]
+    cells = [named({n: (v[0], v[1].astype(float)) if isinstance(v, tuple) else v for n, v in c.items()}) for c in cells]
+    return Results(collect(cells, points), collect([named({})] * len(points), points))
+
+
+def test_few_successes_fail_only_where_more_steps_do_not_help():
+    assert conjecture1.widest_finds(wide(45)).holds
+    assert conjecture1.widest_finds(wide(10)).unclear  # nothing longer was tried
+    assert conjecture1.widest_finds(wide(10, 30)).unclear  # more steps help
+    stuck = conjecture1.widest_finds(wide(10, 10))
+    assert not stuck.holds
+    assert not stuck.unclear
+
+
+def test_dead_restarts_are_read_from_their_speeds():
+    assert conjecture1.slower_ends(wide(49)).holds
+    assert not conjecture1.slower_ends(wide(20)).holds
 
 
 def test_auc_by_counting_pairs_and_its_interval_by_bootstrap():

@@ -6,6 +6,7 @@ import pytest
 from saddlescope.papers.escape import (
     certificate,
     controls,
+    escape_time,
     example1,
     localized,
     prop22,
@@ -114,12 +115,19 @@ def test_draws_without_a_direction_decide_nothing():
     assert random_data.depth_gains_nothing(nothing) is None
 
 
+def ends(ratio, speed=0.4, optimal=True):
+    columns = dict(speed=[speed] * MANY, linear_speed=[0.0] * MANY, optimal=[optimal] * MANY)
+    return made(seeds(data="circle8"), ratio=("layer", [ratio] * MANY), **columns)
+
+
 def test_a_shallow_end_may_mix_neurons():
-    ratio = ("layer", [[0.4, 0.0, 0.0]] * MANY)
-    results = made(seeds(data="circle8"), ratio=ratio, speed=[0.4] * MANY, linear_speed=[0.0] * MANY)
-    assert not controls.rank_one(1, "data")(results).holds
-    assert controls.rank_one(2, "data")(results).holds
-    assert controls.rank_one(1, "data")(made(seeds(data="circle8"), ratio=ratio, speed=[0.0] * MANY)) is None
+    assert not controls.rank_one(1, "data")(ends([0.4, 0.0, 0.0])).holds
+    assert controls.rank_one(2, "data")(ends([0.4, 0.0, 0.0])).holds
+    assert controls.first_not_rank_one(ends([0.4, 0.0, 0.0])).holds
+    assert not controls.first_not_rank_one(ends([1e-3, 0.0, 0.0])).holds
+    for nothing in (ends([0.4, 0.0, 0.0], speed=0.0), ends([0.4, 0.0, 0.0], optimal=False)):
+        assert controls.rank_one(1, "data")(nothing) is None  # no escape, or not the fastest
+        assert controls.first_not_rank_one(nothing) is None
 
 
 def by_depth(ranks, speeds=(0.0, 0.4, 0.5, 0.5)):
@@ -212,10 +220,51 @@ def test_a_bound_above_one_says_nothing():
     assert not prop33.all_fast_nets(made(seeds(), moved=[0.5] * MANY, moved_bound=[0.1] * MANY)).holds
 
 
-def test_norms_of_layers_are_asked_to_1e_6():
-    assert example1.balanced(made(seeds(), norm_gap=("sample", [[1e-8, example1.NONE]] * MANY))).holds
+def test_norms_of_layers_are_asked_of_every_end():
+    assert example1.balanced(made(seeds(), norm_gap=("sample", [[1e-5, example1.NONE]] * MANY))).holds
     assert not example1.balanced(made(seeds(), norm_gap=("sample", [[1e-3, 1e-8]] * MANY))).holds
+    one = [[1e-8, 1e-8]] * (MANY - 1) + [[1e-8, 1e-3]]
+    assert not example1.balanced(made(seeds(), norm_gap=("sample", one))).holds
     assert example1.balanced(made(seeds(), norm_gap=("sample", [[example1.NONE] * 2] * MANY))) is None
+
+
+def restarts(shares, n=1000):
+    """Batches of restarts by width, of which these shares succeed and the others end at √2 - 1."""
+    points = [{"width": w, "seed": 0} for w in shares]
+    speeds = [np.where(np.arange(n) < s * n, 0.5, example1.RANK_ONE) for s in shares.values()]
+    return made(points, speed=("restart", speeds))
+
+
+def test_a_share_that_falls_slowly_does_not_grow():
+    assert example1.grows(restarts({4: 0.1, 8: 0.5, 16: 0.9})).holds
+    slow = example1.grows(restarts({4: 0.04, 8: 0.90, 16: 0.88, 32: 0.86, 64: 0.84, 128: 0.82}))
+    assert not slow.holds
+    assert not slow.unclear
+    assert example1.grows(restarts({4: 0.50, 8: 0.51})).unclear
+
+
+def test_dead_runs_count_against_the_two_directions_at_their_width():
+    results = restarts({1: 0.0, 8: 0.5})
+    assert example1.ends_at_two(results).holds
+    results.measured["speed"].values[0, :600] = 0.0
+    assert example1.ends_at_two(results).partly
+
+
+def left_at(steps, left=True):
+    """Five draws of one form that leave at these steps from two starts; 100 and 200 were predicted."""
+    points = [{"form": "digits-3", "start": s, "seed": k} for k in range(5) for s in (1.0, 0.1)]
+    said = [100.0 + k if s == 1.0 else 200.0 + k for k in range(5) for s in (1.0, 0.1)]
+    real = [step + k for k in range(5) for step in steps]
+    return made(points, predicted_step=said, escape_step=real, left=[left] * len(points))
+
+
+def test_a_draw_is_predicted_if_it_is_so_from_every_start():
+    check = escape_time.predicted(escape_time.FULL_BATCH)
+    assert check(left_at((100, 200))).holds
+    assert check(left_at((100, 200))).counts[0].n == 5  # draws, not runs
+    assert not check(left_at((100, 300))).holds
+    assert check(left_at((-1, -1), left=False)) is None
+    assert escape_time.ordered(left_at((100, 200))).counts[0].n == 1  # a form, not its starts
 
 
 def test_a_width_that_is_not_certified_proves_nothing():

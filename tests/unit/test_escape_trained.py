@@ -6,8 +6,11 @@ import xarray as xr
 
 from saddlescope.claims import FAILS, HOLDS, UNCLEAR, judge
 from saddlescope.papers.escape import bottleneck, conjecture3, conjecture4, fashion, fig1, fig4, fig5, fig6
+from saddlescope.papers.escape._depth4_claims import seen_to_its_end
 from saddlescope.papers.escape._plateaus import after_rest, dominant_number, first_rest
-from saddlescope.papers.escape._spectra_claims import falls_with_depth
+from saddlescope.papers.escape._readings import NEVER
+from saddlescope.papers.escape._rested import if_open_agree
+from saddlescope.papers.escape._spectra_claims import falls_with_depth, rank_grows
 from saddlescope.papers.escape._stays import Stay, factor_of_waits, longer_share, no_longer
 from saddlescope.papers.escape._training import data_text
 from saddlescope.results import Results, collect, named
@@ -88,23 +91,52 @@ def test_ratios_that_grow_with_the_layer_fail():
     assert word(results_of(ratios=growing), "E97") == FAILS
 
 
-def test_staying_rank_one_is_asked_of_runs_that_left_and_were_so():
+def test_layers_stay_rank_one_until_the_plateau_is_left():
     assert word(results_of(), "E83") == HOLDS
-    assert word(results_of(leaves=False), "E83") == UNCLEAR
+    assert word(results_of(leaves=False, late=0.05), "E83") == UNCLEAR  # still open
     assert word(results_of(ratios=(0.3, 0.2, 0.2, 0.2, 0.2, 0.2)), "E83") == UNCLEAR  # never rank one
-    results = results_of()
-    for j in (3, 4):  # two layers grow in the middle of the plateau, to what was once allowed
-        results.measured[f"top_singular_values_W{j}"].values[:, 20:29, 1] = 0.4
-    assert word(results, "E83") == FAILS
+    assert word(results_of(ratios=(0.3, 0.2, 0.2, 0.2, 0.2, 0.05)), "E83") == HOLDS  # one layer is
+    for leaves, later in ((True, slice(26, 29)), (False, slice(-2, None))):  # a run need not have left
+        results = results_of(leaves=leaves, late=0.05)
+        for j in (3, 4):
+            results.measured[f"top_singular_values_W{j}"].values[:, later, 1] = 0.4
+        assert word(results, "E83") == FAILS
+    early = results_of()
+    for j in range(3, 7):
+        early.measured[f"top_singular_values_W{j}"].values[:, 10:12, 1] = 0.2  # only where the plateau begins
+    assert word(early, "E83") == HOLDS
 
 
-def test_the_rank_is_read_at_the_second_escape_and_grows_by_a_quarter():
-    assert word(results_of(late=0.6), "E60") == HOLDS
-    assert word(results_of(late=0.2), "E60") == FAILS  # by .03: any growth passed once
+def test_runs_that_are_still_open_may_not_be_needed():
+    assert if_open_agree(4, 4, 0, "").holds
+    assert if_open_agree(4, 4, 9, "").holds
+    assert if_open_agree(0, 4, 7, "").unclear  # 7 of 11 may come true
+    assert not if_open_agree(0, 4, 7, "").holds
+    assert not if_open_agree(0, 8, 1, "").unclear
+
+
+def test_the_rank_is_read_at_the_second_escape():
+    assert word(results_of(late=0.6), "E60") == HOLDS  # 1 → 2
+    assert word(results_of(late=0.05), "E60") == FAILS  # a bulk of small values does not count
+    assert not rank_grows(ranks_of((1, 1, 1), (1, 1, 2)))
+    assert rank_grows(ranks_of((1, 1, 1), (2, 2, 1)))  # whatever the output layer does
+    assert not rank_grows(ranks_of((0, 0, 1), (1, 1, 1)))  # none stood out: that is not rank zero
     late = results_of(late=0.06)
     for j in range(1, 7):
         late.measured[f"top_singular_values_W{j}"].values[:, -2:, 1] = 0.9  # long after the escape
     assert word(late, "E60") == FAILS
+
+
+def ranks_of(then, now):
+    """A net whose three deeper layers have so many values that stand out; equal values where none does."""
+    rows = {0: np.ones(10), 1: np.r_[1, np.full(9, 0.1)], 2: np.r_[1, 0.9, np.full(8, 0.1)]}
+    values = {n: np.array([rows[k] for k in (1, 1, 1, *r)]) for n, r in (("rest", then), ("after", now))}
+    return xr.Dataset({f"{n}_values": (("layer", "value"), v) for n, v in values.items()})
+
+
+def test_deeper_layers_differ_from_the_first_by_more_than_the_draw():
+    assert word(results_of(), "E58") == HOLDS
+    assert word(results_of(ratios=(0.301, 0.05, 0.05, 0.3, 0.3, 0.3)), "E58") == FAILS
 
 
 @pytest.mark.parametrize(
@@ -230,12 +262,26 @@ def test_depth_four_without_a_plateau():
     flat = results_of(ratios=(0.4, 0.4, 0.6, 0.6))
     assert word(flat, "E57", fig6.experiment) == FAILS
     assert word(flat, "E97", fig6.experiment) == FAILS
+    stuck = results_of(ratios=(0.4, 0.3, 0.2, 0.1))
+    stuck.measured["loss"].values[:] = 2.3  # at the origin to the end
+    for number in ("E91", "E57", "E97"):
+        assert word(stuck, number, fig6.experiment) == UNCLEAR
 
 
-def levels(near, uncut, n=4):
+def test_a_plateau_at_which_a_run_ends_may_become_longer():
+    run = {"wait": 100.0, "rested": True, "left": False, "rest_start": 110.0, "rest_end": 150.0}
+    assert not seen_to_its_end(run)
+    assert seen_to_its_end(run | {"left": True})
+    assert seen_to_its_end(run | {"rest_end": 250.0})  # longer already
+    assert seen_to_its_end(run | {"rested": False})
+    assert not seen_to_its_end(run | {"rested": False, "wait": NEVER})
+
+
+def levels(near, uncut, n=4, **other):
     """Runs of conjecture 4 with one plateau at 1.8, and where its branches end."""
     found = {"start": 2.3, "end": 0.2, "level1": 1.8, "length1": 700.0, "near1": near, "uncut1": uncut, "fast1": 2.0}
-    found |= {"fit1": 1.3, "fit2": 0.0} | {f"{name}2": 0.0 for name in ("level", "length", "near", "uncut", "fast")}
+    found |= {"cut1": 1.79, "left1": True, "left2": False, "fit1": 1.3, "fit2": 0.0}
+    found |= {f"{name}2": 0.0 for name in ("level", "length", "near", "uncut", "fast", "cut")} | other
     data = {name: ("run", np.full(n, value)) for name, value in found.items()} | {"finite": ("run", np.ones(n, bool))}
     return Results(xr.Dataset(data, {"seed": ("run", np.arange(n))}), xr.Dataset(coords={"run": np.arange(n)}))
 
@@ -247,9 +293,18 @@ def test_descent_in_rank_one_is_judged_beside_weights_that_leave():
         (2.00, 0.1, FAILS),  # upwards
         (np.nan, 0.1, FAILS),
         (1.79, 1.79, UNCLEAR),  # nothing leaves in this time
+        (1.79, 1.70, UNCLEAR),  # hardly anything: a fifth of the first drop
     ):
         assert word(levels(near, uncut), "E3", conjecture4.experiment) == expected
     assert "cut at the full rate -0.40" in verdict(levels(1.79, 0.1), "E3", conjecture4.experiment).evidence
+
+
+def test_a_plateau_of_another_rank_or_at_the_end_of_a_run_says_nothing():
+    best = conjecture4.is_best(1)
+    assert not best(levels(1.79, 0.1)).unclear
+    for other in ({"cut1": 2.2}, {"left1": False}):
+        assert word(levels(1.79, 0.1, **other), "E3", conjecture4.experiment) == UNCLEAR
+        assert best(levels(1.79, 0.1, **other)).unclear
 
 
 def test_weights_cut_to_their_own_rank_are_the_same():

@@ -3,7 +3,7 @@
 import numpy as np
 
 from saddlescope.checks import groups_by, holds_in_share
-from saddlescope.claims import CheckResult
+from saddlescope.claims import CheckResult, Count
 from saddlescope.errors import number_of
 from saddlescope.papers.escape._plateaus import spaced
 from saddlescope.papers.escape._readings import on_rests, ratios_on
@@ -54,6 +54,15 @@ def _judged(results, text, test, say, by, premise):
     good = np.array([bool(run.finite and test(run)) for run in results.runs()])
     text += f"; the claim holds in {of_these(good.sum(), good.size)}" + (f"; {say(results)}" if say else "")
     return holds_in_share(good.sum(), good.size, text, groups=groups_by(results, by, good) if by else None)
+
+
+def if_open_agree(good, n, still_open, text) -> CheckResult:
+    """A claim in most runs, of which some were not seen to their end: it is decided only where the word is the same
+    without these and with all of them counted as good."""
+    found = holds_in_share(good, n, text)
+    if not still_open or Count(good + still_open, n + still_open).word == Count(good, n).word:
+        return found
+    return CheckResult(False, text, unclear=True, counts=found.counts)
 
 
 def say_ratios(results):

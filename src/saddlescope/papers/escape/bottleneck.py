@@ -229,10 +229,10 @@ CLAIMS = (
         note="In the first form s₂/s₁ < 0.25 counted as rank one.",
     ),
     Claim(
-        "Weak balancedness is preserved: what goes out of a neuron minus what comes in.",
-        "E85 · Section 5",
+        "Finite steps too preserve weak balancedness: what goes out of a neuron minus what comes in.",
+        "E85, ours · Section 5",
         where_rested(weakly_balanced, say_drift, by="form"),
-        note="gradient flow preserves it; finite steps do not, in the first and last layers",
+        note="The paper speaks of gradient flow, which preserves it. Steps do not, in the first and last layers.",
     ),
     Claim(
         "The drift of weak balancedness is of first order in the step: the flow has none.",

@@ -180,7 +180,7 @@ experiment = Experiment(
         ),
         Claim(
             "On the plateau they are as near to rank one as at the escape.",
-            "E83 · Section 5, conjecture 3",
+            "E83, ours · Section 5, conjecture 3",
             where_rested(no_less, say_window, by="net"),
             {"net": RELU},
         ),

@@ -90,6 +90,7 @@ experiment = Experiment(
     claims=(
         Claim("The optimal speed does not fall from depth two to depth three.", "E48 · Proposition 3.2", never_slower),
         Claim("On simple data the optimal escape direction is often exactly rank one.", "E61 · Section 4", rank_one),
-        Claim("Nothing is gained beyond depth three: s*(L) = s*(3) is proved.", "E80 · conjecture 2", settled),
+        Claim("On most such data nothing is gained beyond depth three: s*(L) = s*(3) is proved.", "E80 · conjecture 2",
+              settled),
     ),
 )  # fmt: skip

@@ -5,12 +5,12 @@ falling linearly to zero over 3,000 steps. The share of successes depends on thi
 one rule. A success is strictly faster than √2 − 1: at width 3 a direction of rank two ties with it.
 """
 
-from itertools import pairwise
+from itertools import combinations
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.checks import always, holds_in_share, share_text
+from saddlescope.checks import always, holds_in_share, if_clear, share_text
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE, RED, letters
@@ -26,7 +26,9 @@ RESTARTS, SHOWN = 250, 12
 SEARCHED = (3, 16)  # widths at which our own search is run beside the paper's
 NAMES = ("best", "first_rank", "rank_one_gap", "residual", "plain_residual")
 EXACT, NONE = 1e-10, -1.0
-EQUAL = 1e-6  # of | ‖W_ℓ‖² − 1 |
+# Of | ‖W_ℓ‖² − 1 |. Π‖W_ℓ‖ falls by a quarter of the sum of its squares, so that a speed of 1/2 that is off by 1e-9
+# allows for 7e-5. Nothing is faster than 1/2, so that it follows for these ends; at √2 − 1 it need not.
+EQUAL = 1e-4
 SAMPLE = 4  # ends of each batch that are followed until they have converged
 PRINTED = ([[0.5, 0], [0, 0.5], [-0.5, 0], [0, -0.5]], [[0.5, -0.5, 0.5, -0.5]])  # W_1 and W_2 of Eq. 2
 
@@ -68,7 +70,7 @@ def _gap_to_known(speeds):
 def searched(width, seed):
     """What our own search, polish and prune find at this width."""
     found = escape_directions(*circle(8), depth=3, width=width, restarts=64, seed=seed)
-    gap = np.abs(found.speeds - RANK_ONE).min()
+    gap = min((abs(d.speed - RANK_ONE) for d in found.directions if set(d.ranks) == {1}), default=1.0)
     best = found.best
     assert best is not None
     return dict(zip(NAMES, (best.speed, best.ranks[0], gap, best.residual, best.plain_residual), strict=True))
@@ -100,7 +102,8 @@ def mirrored_direction(results):
 
 
 def two_directions(results):
-    """Both speeds to 1e-10, the faster of rank two in W_1 and stationary in Clarke's sense."""
+    """Both speeds to 1e-10, the slower with all layers of rank one, the faster of rank two in W_1 and stationary in
+    Clarke's sense."""
     m = results.measured
     gaps = np.maximum(np.abs(m.best.values - RANK_TWO), m.rank_one_gap.values)
     good = (gaps <= EXACT) & (m.first_rank.values == 2) & (m.residual.values <= 1e-9)
@@ -143,14 +146,16 @@ def said(counts):
 
 
 def grows(results):
-    """The last share is clearly above the first, and no width is clearly below the one before."""
+    """The last share is clearly above the first, and no width is clearly below an earlier one."""
     counts = {w: c for w, c in counts_by_width(results).items() if w >= 4}
     if len(counts) < 2:
         return None
     intervals = [wilson(*count) for count in counts.values()]
-    falls = sum(b[1] < a[0] for a, b in pairwise(intervals))
-    text = f"{falls} of {len(counts) - 1} steps clearly down; {said(counts)}"
-    return CheckResult(bool(intervals[-1][0] > intervals[0][1] and not falls), text)
+    pairs = list(combinations(intervals, 2))
+    falls = sum(b[1] < a[0] for a, b in pairs)
+    rises = intervals[-1][0] > intervals[0][1]
+    text = f"{falls} of {len(pairs)} pairs of widths clearly fall; {said(counts)}"
+    return if_clear(rises and not falls, bool(rises or falls), text)
 
 
 def widest_finds(results):
@@ -162,12 +167,14 @@ def widest_finds(results):
 
 
 def ends_at_two(results):
-    """Every run that settles ends at √2 − 1 or at 1/2."""
+    """Most runs end at √2 − 1 or at 1/2, decided for each width as well; dead ones count against it."""
     speeds = speeds_of(results)
     near = [np.abs(speeds - s) <= SHORT for s in (RANK_ONE, RANK_TWO)]
     good = int(np.sum(near[0] | near[1]))
     text = f"{share_text(good, len(speeds))}; {near[0].sum()} at √2 − 1, {near[1].sum()} at 1/2"
-    return holds_in_share(good, len(speeds), f"{text}, {np.sum(speeds < SHORT)} dead")
+    by_width = {f"width {w}": _gap_to_known(speeds_of(results.select(width=w))) for w in results.values("width")}
+    groups = {name: (int(np.sum(gaps <= SHORT)), len(gaps)) for name, gaps in by_width.items()}
+    return holds_in_share(good, len(speeds), f"{text}, {np.sum(speeds < SHORT)} dead", groups=groups)
 
 
 def dead_starts(results):
@@ -186,7 +193,7 @@ def balanced(results):
         return None
     good = int(np.sum(found <= EQUAL))
     text = f"{share_text(good, len(found))}; largest | ‖W_ℓ‖² − 1 | {found.max():.1e}, allowed {EQUAL:g}"
-    return holds_in_share(good, len(found), f"{text}; {stopped} ends left out, which stop on a kink or were dead")
+    return always(good, len(found), f"{text}; {stopped} ends left out, which stop on a kink or were dead")
 
 
 def footnote(results):
@@ -230,7 +237,7 @@ experiment = Experiment(
     title="Example 1: projected descent finds a rank-two escape direction, more often in wider nets",
     source="Example 1, Fig. 2",
     measure=measure,
-    full=dict(width=WIDTHS, seed=range(4)),
+    full=dict(width=WIDTHS, seed=range(5)),
     quick=dict(width=(2, 3, 4, 16), seed=range(2)),
     draw=draw,
     drawn="(A) Example 1. (B) Speed along some runs of projected descent; blue runs end above √2 − 1 (dashed), "
@@ -249,7 +256,8 @@ experiment = Experiment(
         Claim("From width 4 on some runs succeed.", "E67, E75 · Example 1", wide_succeed),
         Claim("The share of successful runs grows with width.", "E76 · Fig. 2", grows),
         Claim("In wide nets descent finds the optimal direction.", "E77 · Section 5 (1)", widest_finds),
-        Claim("Runs end at the rank-one or at the rank-two direction.", "E98 · Fig. 2, 8", ends_at_two),
+        Claim("Runs end at the rank-one or at the rank-two direction.", "E98, ours · Fig. 2, 8", ends_at_two,
+              note="In nets of one neuron half of the starts are dead. Before, all widths were counted as one."),
         Claim("The normalised weights converge to an escape direction from every start.", "E24 · Section 2.2",
               dead_starts,
               note="Narrow nets have dead starts, from which no gradient leads away."),
