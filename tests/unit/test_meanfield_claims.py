@@ -15,6 +15,7 @@ from saddlescope.papers.meanfield import (
     exact_limit,
     fig2,
     fig5_6,
+    fig8_9,
     fig10,
     fig10_limit,
     finite_steps,
@@ -119,6 +120,26 @@ def test_unevenness_of_a_gaussian_and_of_an_exponential():
     assert fig10_limit.unevenness(places, np.where(places >= 0, np.exp(-places), 0)) == pytest.approx(
         1 - 2 / np.e, abs=5e-3
     )
+
+
+def test_a_net_counts_once_for_both_of_its_weights():
+    near, far = [0.05] * 20, [0.05] * 18 + [0.2] * 2
+    for second, holds in ((near, True), (far, False)):
+        columns = {"w1_last_distance": near, "w2_last_distance": second}
+        found = fig10_limit.as_near_as_a_sample(made({"width": [256] * 20}, **columns))
+        assert found.counts[0].n == 20
+        assert found.holds is holds
+
+
+def test_each_kind_of_net_must_become_more_symmetric():
+    nets = {"net": ["a"] * 5 + ["b"] * 5}
+    common = {"test_error": [1e-3] * 10, "odd_untrained": [0.7] * 10}
+    found = fig8_9.more_symmetric_than_drawn(made(nets, odd=[0.1] * 10, **common))
+    assert found is not None
+    assert found.holds
+    mixed = fig8_9.more_symmetric_than_drawn(made(nets, odd=[0.1] * 5 + [0.9] * 5, **common))
+    assert mixed is not None
+    assert mixed.partly
 
 
 def test_the_cuts_of_a_run_are_one_case():
