@@ -20,7 +20,7 @@ from saddlescope.statistics import exponents
 POINTS, NETS, TIME, TIMES = 8, 10, 4.0, 21
 # Bounded laws move slowly. From a mean of zero a net of width 1,024 leaves at time 51.
 LONGER = {"bounded laws": 40.0, "zero mean": 100.0}
-RMS_BAND = (-0.56, -0.44)
+RMS_BAND = (-0.56, -0.44)  # near −1/2; rates that theory knows besides, −1/4, −1/3 and −1, lie far outside
 
 
 def points(dimension=1):

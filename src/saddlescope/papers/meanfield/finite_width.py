@@ -17,8 +17,8 @@ from matplotlib.ticker import NullFormatter
 from scipy.special import ndtri
 from scipy.stats import qmc
 
-from saddlescope.checks import always, holds_in_share, share_text
-from saddlescope.claims import CheckResult, Claim
+from saddlescope.checks import always, decided_by, holds_in_share, share_text
+from saddlescope.claims import FAILS, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, WIDTH, letters
 from saddlescope.meanfield.distance import follow_nets, gaps_over_time
@@ -31,7 +31,9 @@ from saddlescope.papers.meanfield._coupling import (
     means,
     nets_of,
     slope_check,
+    slope_in,
 )
+from saddlescope.papers.meanfield._numbers import lies_within
 from saddlescope.statistics import mean_of
 from saddlescope.theory.meanfield.finite_width import Bounds
 
@@ -41,6 +43,7 @@ MOVING = (*UNBOUNDED, "bounded laws")
 DIMENSIONS = ("erf", "d = 4", "d = 16")
 CHANCE = 0.05  # δ of the theorem
 ENOUGH = 0.1  # of the target's size: the error that we call small, fixed before any run
+WORSE = np.log(1.1)  # a distance that counts as no worse: a tenth more, which a fifth more neurons make good
 
 
 def with_sobol(net, seed):
@@ -69,10 +72,16 @@ def _distances(flow, net, state):
 
 
 def same_in_dimensions(results):
-    """The slope in n, for d = 1, 4 and 16."""
+    """The slope in n for d = 1, 4 and 16: each is that of theory. How far two of them differ is said beside it."""
     if "d = 16" not in results.values("case"):
         return None
-    return slope_check("rms", "n", DIMENSIONS, RMS_BAND)(results)
+    found = slope_check("rms", "n", DIMENSIONS, RMS_BAND)(results)
+    if found is None:
+        return None
+    slopes = [slope_in(results.select(case=c), "rms", "n") for c in DIMENSIONS if c in results.values("case")]
+    (low, least), (high, most) = min(slopes), max(slopes)
+    text = f"{found.evidence}; they differ by up to {high - low:.3f} ± {np.hypot(least, most):.3f}"
+    return replace(found, evidence=text)
 
 
 def mean_at(results, case, n, name="output"):
@@ -116,15 +125,25 @@ def below_bound(results):
 
 
 def no_worse(results):
-    """The mean distance with a deterministic L is not above that of a random one, at each width."""
-    m = results.select(case="Sobol").measured
-    if not m.sizes["run"]:
+    """The distance with a deterministic L is at most a tenth above that with a random one, by the interval of the mean
+    logarithm of their ratio: nets of the two kinds are pairs, which share their first block. All widths together
+    decide, unless one of them is clearly above."""
+    ratios = {n: _log_ratios(results, n) for n in sorted(results.select(case="Sobol").values("n"))}
+    if not ratios:
         return None
-    widths = sorted(set(m.n.values.tolist()))
-    pairs = {n: (mean_at(results, "Sobol", n, "rms"), mean_at(results, "erf", n, "rms")) for n in widths}
-    good = [s[0] - s[1] <= e[0] + e[1] for s, e in pairs.values()]
-    text = ", ".join(f"{s[0] / e[0]:.2f} at n = {n}" for n, (s, e) in pairs.items())
-    return CheckResult(all(good), f"mean distance with Sobol L over that with random L: {text}")
+    mean, half = mean_of(np.concatenate([*ratios.values()]))
+    above_it = [n for n, r in ratios.items() if lies_within(-np.inf, WORSE, *mean_of(r)) == FAILS]
+    text = f"{np.exp(mean):.3f} (95 % interval {np.exp(mean - half):.3f} to {np.exp(mean + half):.3f})"
+    text += f", allowed {np.exp(WORSE):g}; {', '.join(f'{np.exp(r.mean()):.2f} at n = {n}' for n, r in ratios.items())}"
+    word = FAILS if above_it else lies_within(-np.inf, WORSE, mean, half)
+    return decided_by({"Sobol": word}, f"distance with Sobol L over that with random L: {text}")
+
+
+def _log_ratios(results, n):
+    """ln of the distance of each net with a Sobol L over that of the net with the same first block."""
+    pair = (results.select(case=c, n=n).measured.sortby("seed") for c in ("Sobol", "erf"))
+    sobol, random = (m["rms"].values.ravel() for m in pair)
+    return np.log(sobol / random)
 
 
 LABELS = {"rms": "root mean square of weights", "sup": "largest of weights, $D_T$", "output": "largest of outputs"}
@@ -175,7 +194,7 @@ experiment = Experiment(
             note="The largest of n Gaussian mixing weights grows as √(ln n) besides.",
         ),
         Claim(
-            "The slope does not depend on the dimension d.",
+            "For d = 1, 4 and 16 the exponent of n lies within 0.06 of −1/2.",
             "M44 · Section 2.7",
             same_in_dimensions,
         ),
@@ -200,6 +219,6 @@ experiment = Experiment(
         Claim(
             "A deterministic L has the same rate.", "M110 · Remark G.1", slope_check("rms", "n", ("Sobol",), RMS_BAND)
         ),
-        Claim("A deterministic L is no worse than a random one.", "M110 · Remark G.1", no_worse),
+        Claim("A deterministic L is no worse than a random one, within a tenth.", "M110 · Remark G.1", no_worse),
     ),
 )
