@@ -6,6 +6,7 @@ import pytest
 from saddlescope.papers.escape import conjecture1, predicts_success, second_saddle
 from saddlescope.papers.escape._cubes import certified_speed, points_of
 from saddlescope.papers.escape._example1 import starts_of
+from saddlescope.results import Results, collect, named
 from saddlescope.statistics import auc
 from saddlescope.theory.escape.localized import circle, localized_loss
 
@@ -105,3 +106,17 @@ def test_rates_that_a_residual_predicts():
     residual = rng.standard_normal((3, 40))
     expected = np.linalg.norm(residual @ h) * np.linalg.norm(inputs) / np.linalg.norm(h)
     assert second_saddle._searched(inputs, residual, 3) == pytest.approx(expected, rel=1e-3)
+
+
+def second_escapes(measured, instants=9.0):
+    points = [{"seed": k} for k in range(12)]
+    found = dict(measured=measured, relu=0.3, open=0.4, instants=instants)
+    return Results(collect([named(found)] * 12, points), collect([named({})] * 12, points))
+
+
+def test_a_second_path_that_shrinks_counts_against_its_rate():
+    check = second_saddle.rate_is("relu")
+    assert check(second_escapes(0.3)).holds
+    assert not check(second_escapes(-0.3)).holds
+    assert not check(second_escapes(-0.3)).unclear
+    assert check(second_escapes(0.0, instants=2.0)).unclear
