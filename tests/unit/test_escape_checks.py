@@ -17,6 +17,7 @@ from saddlescope.papers.escape import (
     small_start,
     speed_vs_depth,
     t1_bound,
+    taken_direction,
     thm31,
 )
 from saddlescope.papers.escape._data import data_of
@@ -259,6 +260,14 @@ def test_a_start_that_does_not_escape_has_not_left_along_rank_two():
         ratio = ("layer", [[1.0, 0.1, 0.0]] * MANY)
         results = made(points, speed=[0.5] * MANY, escaped=[escaped] * MANY, ratio=ratio)
         assert small_start.direction_found(results).holds == holds
+
+
+def test_the_widest_nets_are_asked_for_the_optimal_direction():
+    points = [{"data": "circle", "width": w, "start": 1e-4, "seed": k} for w in (8, 32) for k in range(MANY)]
+    check = taken_direction.optimal("circle")
+    for narrow, wide, holds in ((0.8, 0.99, True), (0.99, 0.8, False)):
+        shares = [narrow if p["width"] == 8 else wide for p in points]
+        assert check(made(points, left=[True] * 2 * MANY, speed_share=shares)).holds == holds
 
 
 def test_every_net_of_a_run_is_lifted():
