@@ -116,7 +116,7 @@ def optimal(data):
             return None
         good = part.measured.speed_share.values >= OPTIMAL
         stayed = int(np.sum(results.measured.data.values == data)) - good.size
-        text = f"{share_text(int(good.sum()), good.size)} of width {width} leave at {OPTIMAL:.0%} of the best speed or more"
+        text = f"{share_text(int(good.sum()), good.size)} of width {width} leave at {OPTIMAL:.0%} of the best speed"
         text += f"; {number_of(stayed, 'run')} never left"
         return holds_in_share(
             int(good.sum()),
