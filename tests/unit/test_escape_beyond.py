@@ -140,3 +140,17 @@ def test_rates_that_a_residual_predicts():
     residual = rng.standard_normal((3, 40))
     expected = np.linalg.norm(residual @ h) * np.linalg.norm(inputs) / np.linalg.norm(h)
     assert second_saddle._searched(inputs, residual, 3) == pytest.approx(expected, rel=1e-3)
+
+
+def second_escapes(measured, instants=9.0):
+    points = [{"seed": k} for k in range(12)]
+    found = dict(measured=measured, relu=0.3, open=0.4, instants=instants)
+    return Results(collect([named(found)] * 12, points), collect([named({})] * 12, points))
+
+
+def test_a_second_path_that_shrinks_counts_against_its_rate():
+    check = second_saddle.rate_is("relu")
+    assert check(second_escapes(0.3)).holds
+    assert not check(second_escapes(-0.3)).holds
+    assert not check(second_escapes(-0.3)).unclear
+    assert check(second_escapes(0.0, instants=2.0)).unclear

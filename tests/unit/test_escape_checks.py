@@ -8,19 +8,25 @@ from saddlescope.papers.escape import (
     controls,
     escape_time,
     example1,
+    fig8,
     localized,
     prop22,
     prop33,
     prop34,
+    qtime,
     random_data,
+    small_start,
     speed_vs_depth,
     t1_bound,
+    taken_direction,
     thm31,
 )
 from saddlescope.papers.escape._data import data_of
+from saddlescope.papers.escape._draws import data_sets, every_run_of
 from saddlescope.papers.escape._ends import SETTLED, End, fastest_end, is_rank_one, known_speed, second_value
 from saddlescope.papers.escape._example1 import converged, runs_of
 from saddlescope.papers.escape._flows import outputs_of, stepped_time
+from saddlescope.papers.escape._localized_runs import formulas
 from saddlescope.results import Results, collect, named
 from saddlescope.theory.escape.growth import first_time
 from saddlescope.theory.escape.localized import circle
@@ -174,6 +180,113 @@ def test_slower_ends_are_left_out_of_the_theorem():
     assert thm31.literal(made(points, literal=literal, optimal=[False] * MANY)) is None
 
 
+def test_runs_on_one_data_set_are_one_case():
+    points = [{"data": d, "depth": k, "seed": s} for d in ("circle8", "gauss") for k in (2, 3) for s in range(2)]
+    keys = data_sets(made(points))
+    assert set(keys) == {("circle8",), ("gauss", 0), ("gauss", 1)}
+    assert every_run_of(keys, [True] * 7 + [False]).tolist() == [True, True, False]
+
+
+def theorem(sets, ratio, constant=0.1, bound=0.2):
+    """Nets of depth 2 and 3 on so many data sets, with these ratios in all layers."""
+    points = [{"data": "aligned", "depth": d, "seed": s} for s in range(sets) for d in (2, 3)]
+    n = len(points)
+    columns = dict(weights=("layer", [[ratio] * 3] * n), printed=("layer", [[bound] * 3] * n))
+    return made(points, optimal=[True] * n, constant=[constant] * n, **columns)
+
+
+def test_a_bound_is_decided_by_data_sets_not_by_depths():
+    check = thm31.bounded("weights", "printed", False)
+    assert check(theorem(4, 0.1)).holds
+    assert check(theorem(3, 0.1)).unclear  # six nets
+    assert not check(theorem(4, 0.3)).holds
+    assert check(theorem(4, 0.1, bound=2.0)) is None
+
+
+def test_the_appendix_without_its_premise_fails_where_its_bound_is_negative():
+    assert thm31.without_premise(theorem(4, 0.1)).holds  # 8 · 0.1/(1 − 0.1)
+    assert not thm31.without_premise(theorem(4, 0.0, constant=1.5)).holds
+    assert not thm31.without_premise(theorem(4, 0.95)).holds
+
+
+def test_a_net_above_the_bound_counts_against_its_whole_draw():
+    points = [{"eps": e, "seed": s} for e in (0.01, 0.1) for s in range(4)]
+    columns = dict(moved_bound=[0.1] * 8)
+    assert prop33.all_fast_nets(made(points, moved=[0.05] * 8, **columns)).holds
+    found = prop33.all_fast_nets(made(points, moved=[0.05] * 7 + [0.2], **columns))
+    assert (found.counts[0].good, found.counts[0].n) == (3, 4)
+    assert prop33.closed_form(made(points, closed_gap=[1e-15] * 8)).holds
+    assert not prop33.closed_form(made(points, closed_gap=[1e-15] * 7 + [1e-3])).holds
+
+
+def traces(speed, waits):
+    """Two widths, four restarts each: half of them end at √2 − 1 and were on the rank-one curve all the time."""
+    points = [{"width": w, "seed": 0} for w in (4, 8)]
+    speeds = [[speed] * 4 + [fig8.RANK_ONE] * 4] * 2
+    return made(points, speed=("restart", speeds), waits=("restart", [[waits] * 4 + [0.9] * 4] * 2))
+
+
+def test_waits_at_the_rank_one_direction_are_seen():
+    assert fig8.passes_rank_one(traces(0.5, 0.0)).holds
+    assert not fig8.passes_rank_one(traces(0.5, 0.3)).holds
+    blind = traces(0.5, 0.0)
+    blind = Results(blind.measured.assign(waits=0 * blind.measured.waits), blind.predicted)
+    assert fig8.passes_rank_one(blind).unclear  # those that end there are not seen either
+    assert fig8.passes_rank_one(traces(0.3, 0.0)) is None
+    assert fig8.both_colours(traces(0.5, 0.0)).holds
+    assert not fig8.both_colours(traces(0.45, 0.0)).holds
+
+
+def rates(turn, growth, norm):
+    """By α, from the largest to the smallest."""
+    columns = dict(turn_speed=turn, growth_speed=growth, half_way_norm=norm)
+    return made(seeds(), **{name: ("alpha", [values] * MANY) for name, values in columns.items()})
+
+
+def test_the_direction_against_the_norm_and_against_its_relative_growth():
+    found = rates([1.0, 1e-4], [1.0, 1e-4], [1.0, 1e-4])  # L = 3
+    assert qtime.absolute_speeds(found).holds
+    assert not qtime.relative_speeds(found).holds
+    assert not qtime.absolute_speeds(rates([1.0, 1e-4], [1.0, 1.0], [1.0, 1e-4])).holds
+    assert qtime.relative_speeds(rates([1.0, 1.0], [1.0, 1e-4], [1.0, 1e-4])).holds
+
+
+@pytest.mark.parametrize("cost", ["squared", "cross-entropy"])
+def test_eq_1_at_random_targets(cost):
+    found = formulas(cost, (3, 12), np.random.default_rng(0))
+    assert found["order"] == pytest.approx(2, abs=0.05)
+    assert max(found["gradient_gap"], found["remainder_gap"]) < localized.ROUNDING
+    check = localized.of_formulas(("gradient_gap", "remainder_gap"), 0, localized.ROUNDING, "gaps")
+    ok = dict(gradient_gap=[1e-15] * MANY)
+    assert check(made(seeds(), remainder_gap=[1e-15] * MANY, **ok)).holds
+    assert not check(made(seeds(), remainder_gap=[1e-3] * MANY, **ok)).holds
+
+
+def test_a_start_that_does_not_escape_has_not_left_along_rank_two():
+    for escaped, holds in ((True, True), (False, False)):
+        points = seeds(net="relu", scale=1e-8)
+        ratio = ("layer", [[1.0, 0.1, 0.0]] * MANY)
+        results = made(points, speed=[0.5] * MANY, escaped=[escaped] * MANY, ratio=ratio)
+        assert small_start.direction_found(results).holds == holds
+
+
+def test_the_widest_nets_are_asked_for_the_optimal_direction():
+    points = [{"data": "circle", "width": w, "start": 1e-4, "seed": k} for w in (8, 32) for k in range(MANY)]
+    check = taken_direction.optimal("circle")
+    for narrow, wide, holds in ((0.8, 0.99, True), (0.99, 0.8, False)):
+        shares = [narrow if p["width"] == 8 else wide for p in points]
+        assert check(made(points, left=[True] * 2 * MANY, speed_share=shares)).holds == holds
+
+
+def test_every_net_of_a_run_is_lifted():
+    results = by_depth([[2, 1, 0, 0], [2, 1, 1, 0], [2, 1, 1, 1]])
+    lifted = [np.tile([0.0, 0.0, worst], (MANY, 1)) for worst in (0.0, 1e-3)]
+    found = [Results(results.measured.assign(lifted_loss=(("run", "deep"), v)), results.predicted) for v in lifted]
+    assert speed_vs_depth.lifting_keeps(found[0]).holds
+    assert speed_vs_depth.lifting_keeps(found[0]).counts[0].n == MANY
+    assert not speed_vs_depth.lifting_keeps(found[1]).holds
+
+
 def escapes(gaps):
     """One draw per seed at two scales: the gap of the escape time at each."""
     points = [{"cost": "squared", "depth": 3, "alpha": a, "seed": s} for s in range(MANY) for a in gaps]
@@ -200,10 +313,18 @@ def test_a_direction_may_settle_after_the_escape():
 def test_a_draw_that_never_escapes_is_no_evidence_for_a_bound():
     check = t1_bound.below("draw", "bound")
     cases = ((-0.5, True), (0.5, True), (0.0, False))
-    results = [made(seeds(size=1.0), draw_over=[v] * MANY, draw_escapes=[left] * MANY) for v, left in cases]
+    points = seeds(size=1.0, grown=1.5)
+    results = [made(points, draw_over=[v] * MANY, draw_escapes=[left] * MANY) for v, left in cases]
     assert check(results[0]).holds
     assert not check(results[1]).holds
     assert check(results[2]) is None
+
+
+def test_a_draw_of_weights_counts_once_however_its_data_are_scaled():
+    points = [{"size": s, "grown": g, "seed": k} for s in (1.0, 10.0) for g in (1.5, 20.0) for k in range(3)]
+    found = t1_bound.norms_bound_outputs(made(points, norms_over=[-0.5] * len(points)))
+    assert found.counts[0].n == 3
+    assert found.unclear
 
 
 def test_a_printed_norm_that_is_off_somewhere_fails():
@@ -214,7 +335,7 @@ def test_a_printed_norm_that_is_off_somewhere_fails():
 
 def test_a_bound_above_one_says_nothing():
     assert prop34.enough_layers(made(seeds(), lacking=[0.0] * MANY, says=[0] * MANY)) is None
-    assert not prop34.enough_layers(made(seeds(), lacking=[1.0] * MANY, says=[2] * MANY)).holds
+    assert not prop34.enough_layers(made(seeds(data="gauss"), lacking=[1.0] * MANY, says=[2] * MANY)).holds
     assert prop33.sub_nets(made(seeds(), later=[prop33.SILENT] * MANY)) is None
     assert not prop33.sub_nets(made(seeds(), later=[2.0] * MANY)).holds
     assert not prop33.all_fast_nets(made(seeds(), moved=[0.5] * MANY, moved_bound=[0.1] * MANY)).holds

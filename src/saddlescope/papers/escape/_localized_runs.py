@@ -71,15 +71,28 @@ def value_of(cost, outputs, targets):
     return COSTS[cost][0].of_outputs(outputs.T, targets.T)
 
 
-def remainder_order(cost, Y, seed):
-    """The power of ‖Y‖ with which C(Y) − C(0) − Tr[GᵀY] vanishes; of the squared error it is
-    ‖Y‖²/N."""
-    out = np.random.default_rng(seed).standard_normal(Y.shape)
-    G, sizes = gradient_at_zero(Y, cost), np.array([1e-1, 1e-2, 1e-3])
-    left = [float(value_of(cost, k * out, Y) - value_of(cost, 0 * out, Y)) - k * np.sum(G * out) for k in sizes]
-    return float(np.polyfit(np.log(sizes), np.log(np.abs(left)), 1)[0])
+def formulas(cost, shape, rng):
+    """Eq. 1 at random targets Y* and outputs Y.
 
+    - `order`: the power of ‖Y‖ with which C(Y) − C(0) − Tr[GᵀY] vanishes.
+    - `remainder_gap`: how far it is from ‖Y‖²/N, relative; 0 for the cross-entropy, of which nothing is said.
+    - `gradient_gap`: how far G is from automatic differentiation, relative.
+    """
+    classes, points = shape
+    squared = cost == "squared"
+    targets = rng.standard_normal(shape) if squared else np.eye(classes)[:, rng.integers(classes, size=points)]
+    outputs, G = rng.standard_normal(shape), gradient_at_zero(targets, cost)
 
-def gradient_gap(cost, Y, G):
-    found = jax.grad(lambda out: value_of(cost, out, Y))(jnp.zeros(Y.shape))
-    return float(np.abs(np.asarray(found) - G).max() / np.abs(G).max())
+    def remainder(k):
+        change = value_of(cost, k * outputs, targets) - value_of(cost, 0 * outputs, targets)
+        return float(change) - k * float(np.sum(G * outputs))
+
+    sizes = np.array([1e-1, 1e-2, 1e-3])
+    slope = np.polyfit(np.log(sizes), np.log([abs(remainder(k)) for k in sizes]), 1)[0]
+    exact = float(np.sum(outputs**2) / points)
+    found = jax.grad(lambda out: value_of(cost, out, targets))(jnp.zeros(shape))
+    return {
+        "order": float(slope),
+        "remainder_gap": abs(remainder(1.0) / exact - 1) if squared else 0.0,
+        "gradient_gap": float(np.abs(np.asarray(found) - G).max() / np.abs(G).max()),
+    }

@@ -214,8 +214,8 @@ CLAIMS = (
         note="In the first form only the first layer had a limit of its own; the deeper ones had a fifth of it.",
     ),
     Claim(
-        "The learning rate c/‖θ‖^(L-2) makes the wait at the origin independent of the scale.",
-        "E23, E36 · Section 2.1",
+        "At depth 4 the wait at the origin changes with the scale by less than two at c/‖θ‖², by more at c/‖θ‖⁴.",
+        "E23 · Section 2.1",
         clock_is_its_own,
         note="In the first form two runs that never left the origin counted for the claim.",
     ),

@@ -23,7 +23,7 @@ SAME = 1e-7
 
 
 def measure(points, shake, mix, seed):
-    rng = np.random.default_rng([points, seed])
+    rng = np.random.default_rng([points, round(1000 * shake), round(1000 * mix), seed])  # no two runs share a draw
     X, G = circle(points)
     X = X + shake * rng.standard_normal(X.shape)
     G = (1 - mix) * G + mix * rng.standard_normal(G.shape)

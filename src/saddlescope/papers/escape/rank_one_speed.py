@@ -101,7 +101,7 @@ experiment = Experiment(
     claims=(
         Claim("Rank-one layers give one-neuron functions.", "E64 · Section 4", one_neuron,
               note="Rows of mixed sign give Aσ(t) + Bσ(−t). The best speed is that of one neuron all the same."),
-        Claim("No net with rank-one layers is faster than s*(2).", "E64 · Section 4", never_faster),
+        Claim("No net with rank-one layers is faster than s*(2).", "E64, ours · Section 4", never_faster),
         Claim("Some net with rank-one layers is as fast as s*(2).", "ours", as_fast),
     ),
 )  # fmt: skip

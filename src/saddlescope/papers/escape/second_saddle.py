@@ -102,7 +102,8 @@ def _searched(inputs, residual, depth):
 
 
 def readable(results):
-    return results.where(results.measured.measured.values > 0)
+    """Runs with enough instants for a fit, whatever its slope."""
+    return results.where(results.measured.instants.values >= FEWEST)
 
 
 def rate_is(name):
@@ -113,7 +114,7 @@ def rate_is(name):
         if not part.sizes["run"]:
             return CheckResult(False, "no second escape could be read", unclear=True)
         ratio = part.measured.values / part[name].values
-        good = np.maximum(ratio, 1 / ratio) <= WITHIN
+        good = (ratio >= 1 / WITHIN) & (ratio <= WITHIN)  # a path that shrinks has a negative rate
         text = f"{share_text(int(good.sum()), good.size)} within a factor {WITHIN:g}; measured over predicted "
         text += f"{np.median(ratio):.2f} ({ratio.min():.2f}–{ratio.max():.2f})"
         text += f"; median predicted {np.median(part[name]):.3g}"

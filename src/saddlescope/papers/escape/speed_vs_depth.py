@@ -13,9 +13,11 @@ import numpy as np
 
 from saddlescope.checks import always, groups_by, share_text
 from saddlescope.claims import Claim
+from saddlescope.errors import number_of
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, GREEN, ORANGE, PURPLE, RED, SKY
 from saddlescope.papers.escape._data import CIRCLES, data_of
+from saddlescope.papers.escape._draws import data_sets
 from saddlescope.tables import Table
 from saddlescope.theory.escape.candidates import find_candidates
 from saddlescope.theory.escape.collapse import deepen
@@ -69,7 +71,8 @@ def never_falls(results):
     speeds = results.measured.speed.values[:, 1:]
     falls = np.diff(speeds, axis=1) < -SHORT * speeds[:, 1:]
     good = np.array(~falls.any(axis=1))
-    text = f"{share_text(int(good.sum()), good.size)}; largest fall {max(0.0, -np.diff(speeds, axis=1).min()):.1e}"
+    text = f"{share_text(int(good.sum()), good.size)} on {number_of(len(set(data_sets(results))), 'data set')}; "
+    text += f"largest fall {max(0.0, -np.diff(speeds, axis=1).min()):.1e}"
     return always(good.sum(), good.size, text, groups_by(results, "data", good))
 
 
@@ -89,13 +92,14 @@ def depth_matters(results):
 
 
 def lifting_keeps(results):
-    gap = results.measured.lifted_loss.values[results.measured["rank"].values[:, :, 0] > 0]  # where there is a net
-    if not gap.size:
+    """Of every net of a run, at all its depths."""
+    there = results.measured["rank"].values[:, :, 0] > 0  # (runs, depths): where there is a net
+    if not there.any():
         return None
-    good = int(np.sum(gap <= 1e-12))
-    return always(
-        good, gap.size, f"{good} of {gap.size} nets; the deeper net is slower by at most {max(0, gap.max()):.1e}"
-    )
+    gap = np.where(there, results.measured.lifted_loss.values, 0.0)
+    good = np.all(gap <= 1e-12, axis=1)[there.any(axis=1)]
+    text = f"{share_text(int(good.sum()), good.size)}, {there.sum()} nets"
+    return always(good.sum(), good.size, f"{text}; the deeper net is slower by at most {max(0, gap.max()):.1e}")
 
 
 def flat_from_three(results):

@@ -106,13 +106,17 @@ def shares_by(results, axis):
 
 
 def optimal(data):
+    """Asked of the widest nets, as the conjecture is."""
+
     def check(results):
+        width = max(results.values("width"))
+        results = results.select(width=width)
         part = left(results, data)
         if not part.measured.sizes["run"]:
             return None
         good = part.measured.speed_share.values >= OPTIMAL
         stayed = int(np.sum(results.measured.data.values == data)) - good.size
-        text = f"{share_text(int(good.sum()), good.size)} leave at {OPTIMAL:.0%} of the best speed or more"
+        text = f"{share_text(int(good.sum()), good.size)} of width {width} leave at {OPTIMAL:.0%} of the best speed"
         text += f"; {number_of(stayed, 'run')} never left"
         return holds_in_share(
             int(good.sum()),
@@ -171,7 +175,8 @@ def same_function(results):
     found = m.cosine.values[fast]
     good = int(np.sum(found >= OPTIMAL))
     text = f"{share_text(good, len(found))} have a cosine of {OPTIMAL:g} or more with the best outputs"
-    return holds_in_share(good, len(found), f"{text}; it is {found.min():.3f} to {found.max():.3f}")
+    text += f"; it is {found.min():.3f} to {found.max():.3f}"
+    return holds_in_share(good, len(found), text, groups=groups_by(results.where(fast), "data", found >= OPTIMAL))
 
 
 NAMES = {"circle": "Example 1", "digits": "digits"}
@@ -215,18 +220,18 @@ experiment = Experiment(
     "escape (solid).",
     claims=(
         Claim(
-            "On Example 1 descent leaves along the optimal direction.",
+            "On Example 1 the widest nets leave along the optimal direction.",
             "E77 · Section 5 (1)",
             optimal("circle"),
             note=f"Most draws leave at about 0.80 of it: 0.83 is the best rank-one speed; kinks cost 3 %. {CHANGED}",
         ),
         Claim(
-            "On digits descent leaves along the optimal direction.",
+            "On digits the widest nets leave along the optimal direction.",
             "E77 · Section 5 (1)",
             optimal("digits"),
             note=f"At start 1 the direction still turns at the escape. {CHANGED}",
         ),
-        Claim("A smaller start leaves faster, on digits.", "E87 · Section 5", grows("start", "digits", rising=False)),
+        Claim("A smaller start leaves faster, on digits.", "ours", grows("start", "digits", rising=False)),
         Claim("A wider net leaves faster, on Example 1.", "E77 · Section 5 (1)", grows("width", "circle", rising=True)),
         Claim("A wider net leaves faster, on digits.", "E77 · Section 5 (1)", grows("width", "digits", rising=True)),
         Claim(
