@@ -194,7 +194,9 @@ def from_law(results):
 
 
 def all_leave(results):
-    good = results.measured.time.values != NONE
+    """A net has left where it has learned a twentieth of the target, and goes on to one half."""
+    time, half = results.measured.time.values, results.measured.half_time.values
+    good = (time != NONE) & (half > time)
     return holds_in_share(int(good.sum()), len(good), share_text(int(good.sum()), len(good)), 1.0)
 
 
