@@ -2,14 +2,16 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from saddlescope.claims import FAILS, HOLDS, UNCLEAR
 from saddlescope.meanfield import Measure, StartLaw, meanfield
 from saddlescope.meanfield.laws import GaussianMixing
 from saddlescope.nets.activation import LeakyReLU, Sigmoid, Tanh
-from saddlescope.papers.meanfield import relu_degeneracy, stationary_start
+from saddlescope.papers.meanfield import global_convergence, relu_degeneracy, stationary_start
 from saddlescope.papers.meanfield._kinds import KINDS, assumptions, meets_all, scaled_moments
 from saddlescope.papers.meanfield._node_flow import times_of_overlap
+from saddlescope.results import Results, collect
 
 
 def test_every_assumption_can_fail():
@@ -58,6 +60,52 @@ def test_a_net_that_starts_above_the_level_has_left():
     limit = stationary_start.limit_of("erf, 2 blocks")
     system, start = limit.net(16, 0).system()
     assert times_of_overlap(system, start, (-1.0, 0.05), 100.0)[0] == 0.0
+
+
+def made(points, **arrays):
+    runs = [
+        xr.Dataset({name: ("k", v[i]) if np.ndim(v[i]) else v[i] for name, v in arrays.items()})
+        for i in range(len(points))
+    ]
+    return Results(collect(runs, points), collect([xr.Dataset()] * len(points), points))
+
+
+def test_a_net_has_left_where_it_goes_on_to_one_half():
+    points = [dict(form="tanh, 2 blocks", width=128, seed=s) for s in range(8)]
+    assert stationary_start.all_leave(made(points, time=[3.0] * 8, half_time=[5.0] * 8)).holds
+    back = made(points, time=[3.0] * 8, half_time=[5.0] * 7 + [stationary_start.NONE])
+    assert not stationary_start.all_leave(back).holds
+
+
+def test_a_loss_must_fall_and_settle():
+    points = [dict(case="erf 1 squared", width=256, seed=s) for s in range(2)]
+    times = np.linspace(0, 1, global_convergence.TIMES)
+
+    def judged(losses):
+        return global_convergence.falls(made(points, limit_loss=[losses] * 2, limit_rises=[np.diff(losses).max()] * 2))
+
+    assert judged(np.exp(-40 * times)).holds
+    assert judged(0.3 + np.exp(-40 * times)).holds  # a limit above the minimum
+    assert judged(1 - times / 2).unclear  # still on its way
+    rising = judged(np.exp(-40 * times) + 1e-3 * times)
+    assert not rising.holds
+    assert not rising.unclear
+
+
+def test_slow_nets_are_no_limits():
+    points = [dict(rank=r, width=16, seed=s) for r in (1, 8) for s in range(12)]
+    slow, kink = relu_degeneracy.SLOW, relu_degeneracy.CAUSES.index("at the kink")
+
+    def judged(check, first, cause):
+        bad = [p["seed"] < first for p in points]
+        return check(made(points, failed=bad, cause=[cause if b else -1 for b in bad]))
+
+    assert judged(relu_degeneracy.fits, 1, slow).holds
+    assert judged(relu_degeneracy.fits, 9, slow).unclear  # all would fit, or most would not
+    assert not judged(relu_degeneracy.fits, 9, kink).unclear
+    assert judged(relu_degeneracy.paper_event, 9, slow) is None
+    assert not judged(relu_degeneracy.paper_event, 9, kink).holds
+    assert judged(relu_degeneracy.paper_event, 9, 0).holds
 
 
 def test_shares_are_compared_by_their_intervals():

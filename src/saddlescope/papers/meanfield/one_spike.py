@@ -14,7 +14,7 @@ import numpy as np
 
 from saddlescope import figures
 from saddlescope.checks import all_below, always, decided_by, share_text
-from saddlescope.claims import Claim
+from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.meanfield import Measure, meanfield
 from saddlescope.meanfield.laws import GaussianMixing, LaplaceMixing, RademacherMixing, StartLaw, UniformMixing
@@ -113,7 +113,7 @@ def ends_on_curve(results):
     part = results.where(results.measured["left"].values <= ENDED).measured
     gap, left = part.end_gap.values, results.measured.sizes["run"] - part.sizes["run"]
     if not gap.size:
-        return None
+        return CheckResult(False, f"none of {left} flows is at its end", unclear=True)
     good = int(np.sum(gap <= SOLVED))
     text = f"{share_text(good, gap.size)}; largest relative gap {gap.max():.1e} beyond |d|/y, which is at most"
     return always(good, gap.size, f"{text} {part['left'].values.max():.1e}; {left} not at their end left out")
