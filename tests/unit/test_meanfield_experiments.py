@@ -40,6 +40,12 @@ def test_a_gap_refutes_the_gradient():
     assert check(results_of(right=[-1.0, 1e-15] * 4, blocks=[2, 3] * 4)).counts[0].n == 4
 
 
+def test_one_right_reading_of_an_equation_is_enough():
+    check = printed_equations.is_gradient("text", "eq3")
+    assert check(results_of(text=[1e-15] * 4, eq3=[1.0] * 4, blocks=[3] * 4)).holds
+    assert not check(results_of(text=[0.5] * 4, eq3=[1.0] * 4, blocks=[3] * 4)).holds
+
+
 def test_channels_of_rank_one_are_seen():
     same = results_of(rank_printed=[1e-16] * 4, rank_right=[0.3] * 4)
     assert not printed_equations.channels_differ(same).holds

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from saddlescope.checks import mean_odd_share, odd_shares
 from saddlescope.claims import FAILS, HOLDS, UNCLEAR
@@ -9,6 +10,7 @@ from saddlescope.nets.random_feature_net import count
 from saddlescope.papers.meanfield import fig10, frequency_table, table1
 from saddlescope.papers.meanfield._chirp import spikes
 from saddlescope.papers.meanfield._numbers import above, difference, lies_within, word_for
+from saddlescope.results import Results
 
 
 def test_readouts_have_as_many_trained_parameters_as_the_nets_they_stand_beside():
@@ -17,6 +19,18 @@ def test_readouts_have_as_many_trained_parameters_as_the_nets_they_stand_beside(
         assert net.widths == (features,)
         assert count(net, 784, 10)[1] == 513 * rank + 5130
     assert {m: count(table1.net_of(m, 512), 784, 10)[1] for m in table1.PRINTED} == table1.PRINTED
+
+
+def test_counts_are_those_of_the_nets_that_were_trained():
+    def judged(change, width=512):
+        found = table1.PRINTED | change
+        axes = {"model": list(found), "dataset": ["mnist"] * len(found), "width": [width] * len(found)}
+        runs = xr.Dataset({"trained": ("run", list(found.values()))}, {k: ("run", v) for k, v in axes.items()})
+        return table1.as_counted(Results(runs, xr.Dataset(coords={"run": range(len(found))})))
+
+    assert judged({}).holds
+    assert not judged({"rank 5": 7_696}).holds
+    assert judged({}, width=128) is None
 
 
 def test_a_published_number_is_met_refuted_or_undecided():

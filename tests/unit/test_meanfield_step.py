@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from saddlescope.papers.meanfield import _lemma_claims, _lemma_paths, _step_claims
+from saddlescope.papers.meanfield import (
+    _lemma_claims,
+    _lemma_paths,
+    _step_claims,
+    one_spike,
+    rounded_kink,
+    superposition,
+)
 from saddlescope.papers.meanfield._quadrature import (
     gaussian_average,
     sphere_average,
@@ -101,6 +108,18 @@ def test_inequality_is_refuted_by_one_net():
     assert not check(made(points, worst=[-1e-15] * 7 + [-1e-6], held=held)).holds
 
 
+def test_a_share_that_depends_on_the_rank_is_told():
+    points = [dict(activation="tanh", delta=0.5, rank=r, seed=s) for r in (2, 4) for s in range(20)]
+    check = _step_claims.in_most("kept_lead", "kept", chance=True)
+    both = check(made(points, kept_lead=[p["rank"] == 2 for p in points]))
+    assert both.partly
+    assert "by chance 38%" in both.evidence
+    assert "does not hold for tanh, δ = 0.5, rank 4 (0 of 20)" in both.evidence
+    assert check(made(points, kept_lead=[1] * 40)).holds
+    two = [p for p in points if p["rank"] == 2]
+    assert check(made(two, kept_lead=[p["seed"] < 12 for p in two])).unclear
+
+
 def test_winners_by_chance_are_compared_with_their_expectation():
     def judged(chance, seeds):
         points = [dict(activation="tanh", delta=d, rank=2, seed=s) for d in (0.5, 1.0) for s in range(seeds)]
@@ -132,6 +151,48 @@ def test_a_path_that_rises_too_little_is_seen():
     np.testing.assert_allclose(_beyond(times**3, 3 * times**2, times), 0, atol=1e-15)
     assert _beyond(times**3, 4 * times**2, times).min() < -0.1
     assert _three(np.array([True, True, True, False, True])).tolist() == [True, False, False]
+
+
+def test_growth_of_bounded_activations_is_at_most_a_square():
+    points = seeds_of(("tanh",), 8)
+    check, below = _lemma_claims.power_of_two, [0.9] * 8
+    assert check(made(points, over_bound=below, exponents=[[0.8, 1.0]] * 8)).holds
+    assert not check(made(points, over_bound=below, exponents=[[0.8, 1.0]] * 7 + [[3.0, 6.0]])).holds
+    assert not check(made(points, over_bound=[1.1] * 8, exponents=[[0.8, 1.0]] * 8)).holds
+
+
+def test_a_time_to_leave_is_a_line_in_the_limit():
+    def judged(power, last=None):
+        points = [dict(rounding=s, width=w, seed=0) for w in (rounded_kink.LIMIT, 256) for s in (0.2, 0.1, 0.05, 0.025)]
+        left = [32 + 8 * p["rounding"] ** -(power if p["width"] == rounded_kink.LIMIT else 2) for p in points]
+        return rounded_kink.linear_in_inverse(made(points, left=left if last is None else [*left[:3], last, *left[4:]]))
+
+    assert judged(1.0).holds  # nets, which would fail, stand beside it
+    assert not judged(0.5).holds
+    assert not judged(1.0, last=-1.0).holds  # one that does not leave
+    assert rounded_kink.linear_in_inverse(made([dict(rounding=0.1, width=256, seed=0)], left=[1.0])) is None
+
+
+def test_rates_are_asked_at_other_places_and_at_the_data():
+    points = seeds_of(("tanh",), 8)
+    small, large = [1e-9] * 8, [1e-9] * 7 + [1e-3]
+    assert superposition.rates_of_kernel(made(points, rate_gap=small, split_gap=small)).holds
+    assert not superposition.rates_of_kernel(made(points, rate_gap=large, split_gap=small)).holds
+    assert not superposition.rates_of_kernel(made(points, rate_gap=small, split_gap=large)).holds
+
+
+def test_where_a_flow_ends_is_asked_at_its_end():
+    points = [dict(law="gauss", seed=s) for s in range(8)]
+    check, near = one_spike.ends_on_curve, [1e-3] * 8
+    assert check(made(points, end_gap=[1e-9] * 8, left=near)).holds
+    assert not check(made(points, end_gap=[0.1] * 8, left=near)).holds
+    assert check(made(points, end_gap=[-0.9] * 8, left=[1.0] * 8)).unclear  # nothing is learned
+
+
+def test_identities_of_a_law_count_once():
+    points = [dict(law=law, seed=s) for law in ("gauss", "laplace") for s in range(4)]
+    assert one_spike.identities(made(points, half_gap=[1e-15] * 8)).holds
+    assert one_spike.identities(made(points, half_gap=[1e-15] * 4 + [0.1] * 4)).partly
 
 
 def test_few_nets_do_not_say_that_every_radius_fails():

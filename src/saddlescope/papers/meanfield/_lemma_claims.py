@@ -37,6 +37,15 @@ def no_lower_bound(results):
     return always(good, len(ratio), text)
 
 
+def power_of_two(results):
+    """Weights stay below the bound of bounded activations, and grow by a power of t of at most 2 at the end."""
+    part = results.measured
+    over, late = part.over_bound.values, part.exponents.values[:, -1]
+    good = int(np.sum((over <= ROUNDING) & (late <= 2)))
+    text = f"{share_text(good, len(over))}; largest weight over its bound {over.max():.3g}"
+    return always(good, len(over), f"{text}; exponent of t at the end {late.min():.2f} to {late.max():.2f}, allowed 2")
+
+
 def polynomial(results):
     """The exponent d log‖w‖/d log t at the end is not above that at half time by a tenth."""
     part = results.measured

@@ -13,8 +13,9 @@ ALIKE = 0.1  # shares that differ by less are the same
 
 
 def _by(part, good):
-    """Good runs and all runs, by activation and δ."""
-    names = np.array([f"{a}, δ = {d:g}" for a, d in zip(part.activation.values, part.delta.values, strict=True)])
+    """Good runs and all runs, by activation, δ and rank: nets of one seed share draws, and no group has two of them."""
+    axes = part.activation.values, part.delta.values, part["rank"].values
+    names = np.array([f"{a}, δ = {d:g}, rank {r}" for a, d, r in zip(*axes, strict=True)])
     good = np.asarray(good, bool)
     return {str(n): (int(good[names == n].sum()), int((names == n).sum())) for n in dict.fromkeys(names)}
 
@@ -98,17 +99,21 @@ def symmetric_point(results):
     return holds_in_share(good.sum(), good.size, text)
 
 
-def in_most(name, word):
+def in_most(name, word, chance=False):
+    """In most nets, and by activation, δ and rank; `chance` says how often one channel of r would come true."""
+
     def check(results):
-        good = results.measured[name].values.astype(bool)
+        part = results.measured
+        good = part[name].values.astype(bool)
         text = f"{share_text(int(good.sum()), good.size)} {word}"
-        return holds_in_share(good.sum(), good.size, text, groups=groups_by(results, "activation", good))
+        text += f"; by chance {np.mean(1 / part['rank'].values):.0%}" if chance else ""
+        return holds_in_share(good.sum(), good.size, text, groups=_by(part, good))
 
     return check
 
 
 def one_constant(results):
-    """A spread above 10 refutes it; a smaller one of a few nets shows nothing."""
+    """A spread above 10, one order of magnitude, refutes it; a smaller one of a few nets shows nothing."""
     part = results.measured
     spread, nets = {}, []
     for name, delta in dict.fromkeys(zip(part.activation.values, part.delta.values, strict=True)):

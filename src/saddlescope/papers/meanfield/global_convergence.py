@@ -41,7 +41,7 @@ DATA = Measure([-0.8, 0.1, 0.9], [0.8, -0.6, 0.4])
 # Sigmoid is slow: its slope is a quarter of the others'. The rectifiers are fast.
 ENDS = {"sigmoid": 4000.0, "leaky": 250.0, "relu": 250.0, "rounded": 250.0}
 NODES = 40  # per coordinate: with 24 the least eigenvalue of tanh's rule is off by a twentieth
-T, TIMES, FITTED, RATES = 600.0, 121, 1e-5, 0.05
+T, TIMES, FITTED, RATES = 600.0, 121, 1e-5, 0.05  # FITTED: targets are of size 1, residuals then below 0.005
 CASES = tuple(f"{a} {d} {loss}" for a in ACTIVATIONS for d in (1, 2) for loss in LOSSES)
 QUICK = ("erf 1 squared", "erf 2 squared", "erf 1 pseudo-Huber", "erf 1 Geman-McClure", "leaky 1 squared")
 
@@ -141,22 +141,30 @@ def nets_at_minimum(results):
 
 
 def falls(results):
-    rises = {c: float(r.limit_rises) for c, r in limits(results).items()}
-    worst = max(rises.values())
-    return CheckResult(
-        worst < 1e-9, f"largest rise between saved times {worst:.1e}, in {len(rises)} limits", exact=True
-    )
+    """The loss rises nowhere, to the solvers' error, and has settled.
+
+    It has where it is below FITTED, so that less than that is left, or has changed by less in the second half."""
+    found = limits(results)
+    worst = max(float(r.limit_rises) for r in found.values())
+    late = {c: float(r.limit_loss[TIMES // 2] - r.limit_loss[-1]) for c, r in found.items()}
+    still = [c for c, change in late.items() if min(abs(change), float(found[c].limit_loss[-1])) >= FITTED]
+    text = f"largest rise between saved times {worst:.1e}; {len(found) - len(still)} of {len(found)} limits settled"
+    text += f"; not: {', '.join(still)}" if still else ""
+    falling = worst < 1e-9
+    return CheckResult(falling and not still, text, unclear=falling and bool(still), exact=True)
 
 
 def rate_known(results):
     """The measured rate lies within 5 % of the predicted one: loss and kernel still change a little."""
     pairs = {c: (float(r.rate), float(r.said_rate)) for c, r in limits(results).items()}
+    known = {c for c, (_, said) in pairs.items() if said > 0}
     pairs = {c: p for c, p in pairs.items() if min(p) > 0}
     if not pairs:
         return None
+    left = f"; {len(known) - len(pairs)} fall too little to be compared" if len(pairs) < len(known) else ""
     good = sum(abs(m / s - 1) < RATES for m, s in pairs.values())
     text = ", ".join(f"{c} {m:.4f} ({s:.4f})" for c, (m, s) in pairs.items())
-    return CheckResult(good == len(pairs), f"{good} of {len(pairs)}; measured (predicted): {text}", exact=True)
+    return CheckResult(good == len(pairs), f"{good} of {len(pairs)}; measured (predicted): {text}{left}", exact=True)
 
 
 # ---- Output ----
@@ -240,7 +248,7 @@ experiment = Experiment(
             at_minimum(lambda c: "squared" not in c),
         ),
         Claim("Finite nets reach the minimum too.", "M1 · for nets", nets_at_minimum),
-        Claim("The loss falls along the flow, to that of the limit.", "M105 · E.2", falls),
+        Claim("The loss never rises along the flow, and it settles.", "M105 · E.2", falls),
         Claim("Near the end the loss falls at twice the tangent kernel's least eigenvalue.", "ours", rate_known),
     ),
 )

@@ -22,6 +22,7 @@ from saddlescope.papers.meanfield._lemma_claims import (
     exponential,
     no_lower_bound,
     polynomial,
+    power_of_two,
     same_ratio,
     stays_inside,
 )
@@ -205,15 +206,20 @@ experiment = Experiment(
     "D.4 would need for two paths whose channels differ by ε. C: the norm of the weights for a target "
     "that is out of reach.",
     claims=(
-        Claim("H₂ is Lipschitz in w₁ with K‖L‖.", "M94, M35 · Lemma D.1", at_most_one("d1")),
+        # Inequalities that are algebra, true of any numbers, are shown and not counted (`built`).
+        Claim("H₂ is Lipschitz in w₁ with K‖L‖.", "M94, M35 · Lemma D.1", at_most_one("d1"), built=True),
         Claim(
-            "φ₂(H₂) has the same bound, for activations of slope 1 or less.", "M94 · Lemma D.1", at_most_one("d1_phi")
+            "φ₂(H₂) has the same bound, for activations of slope 1 or less.",
+            "M94 · Lemma D.1",
+            at_most_one("d1_phi"),
+            built=True,
         ),
-        Claim("H₃ is Lipschitz with K‖L‖(E|Δw| + E|w″|·…).", "M94 · Lemma D.1", at_most_one("d1_next")),
+        Claim("H₃ is Lipschitz with K‖L‖(E|Δw| + E|w″|·…).", "M94 · Lemma D.1", at_most_one("d1_next"), built=True),
         Claim(
             "The rank multiplies the constant of H₂ by r at most.",
             "M35 · Section 2.5, F.1",
             at_most_one("d1_over_r", by_rank=True),
+            built=True,
         ),
         Claim(
             "H₂ is bi-Lipschitz in w₁: it changes whenever w₁ does.",
@@ -222,18 +228,21 @@ experiment = Experiment(
             note="Only the upper bound exists: a change of w₁ orthogonal to the data's features leaves H₂ as it is. "
             "And H₂ is linear in w₁, so that its Lipschitz constant says nothing about φ₂.",
         ),
-        Claim("‖L‖_{∞,1} ≤ rK and ‖L‖_{∞,2} ≤ √r K.", "M103 · E.1", at_most_one("mixing")),
+        Claim("‖L‖_{∞,1} ≤ rK and ‖L‖_{∞,2} ≤ √r K.", "M103 · E.1", at_most_one("mixing"), built=True),
         Claim(
             "Moments and ψ₂ norms of Σ a_k U_k obey Minkowski.",
             "M101 · Lemma E.1",
             at_most_one("e1", "e1_max", "e1_psi"),
+            built=True,
         ),
-        Claim("Moments of H₂ are at most K‖L‖ times those of w₁.", "M94 · Lemmas E.2, F.1", at_most_one("e2")),
-        Claim("√50 makes the ψ₂ norm the largest.", "M95 · D.2", at_most_one("norms")),
+        Claim(
+            "Moments of H₂ are at most K‖L‖ times those of w₁.", "M94 · Lemmas E.2, F.1", at_most_one("e2"), built=True
+        ),
+        Claim("√50 makes the ψ₂ norm the largest.", "M95 · D.2", at_most_one("norms"), built=True),
         Claim(
             "Bounded activations: w₂ grows as t at most and w₁ as t².",
             "ours; M96 · Lemma D.2",
-            at_most_one("over_bound"),
+            power_of_two,
             only=dict(activation="tanh"),
         ),
         Claim(
@@ -253,6 +262,7 @@ experiment = Experiment(
             "ours; M96",
             at_most_one("over_bound"),
             only=dict(activation="leaky"),
+            built=True,
         ),
         Claim(
             "Tails over neurons are Gaussian ones.", "M97 · Lemma D.2", decays_like_gauss, only=dict(activation="leaky")

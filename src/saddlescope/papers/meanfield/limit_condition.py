@@ -33,7 +33,7 @@ NAMES = {
     "twins": "two targets at one input",
     "no bias": "no mixing biases",
 }
-FOUND, TOGETHER = 1e-4, 1e-6
+FOUND, TOGETHER = 1e-4, 1e-6  # TOGETHER: the flow's tolerance; points that are told apart differ by far more
 ZERO = FOUND  # a residual that may still change by so much is zero to as much
 
 

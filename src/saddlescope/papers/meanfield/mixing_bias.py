@@ -26,7 +26,7 @@ from saddlescope.papers.meanfield._rank_one import follow, of_limit, of_net
 
 T, TIMES = 300.0, 151
 STARTS = {"small": (0.5, 1.0), "large": (1.0, 2.0), "late": (0.25, 0.75)}  # the means of w₁ and w₂
-FITTED, STUCK = 1e-3, 0.1
+FITTED, STUCK = 1e-3, 0.1  # the held channel leaves a loss of 1/8: that of the point with target −1
 
 
 def limit_for(start, bias):

@@ -133,16 +133,21 @@ def luck_of(m, said, log):
 
 
 def slopes(results, blocks, word, said, of=None, log=False):
-    """Whether the slope lies within 15 % of the one that `said` gives, in every form of so many blocks."""
+    """Whether the slope lies within 15 % of the one that `said` gives, in every form of so many blocks.
+
+    A net that does not leave has no time; the evidence says how many there are.
+    """
     words, texts = {}, []
     for form in [f for f in results.values("form") if f"{blocks} blocks" in f]:
-        m = results.select(form=form).measured
+        part = results.select(form=form)
+        m, stay = part.where(part.measured.half_time.values != NONE).measured, (part.measured.half_time == NONE).sum()
         rule = said(m)
         y = np.log(m.time.values) if log else m.time.values if of is None else of(m)
         slope, half = slope_of(np.log(m.width.values), y, luck_of(m, rule, log))
         target = rule if of is None else 0.0
         words[form] = lies_within(target - WITHIN * rule, target + WITHIN * rule, slope, half)
         texts.append(f"{form}: {slope:.3f} ± {half:.3f}, {word} {target:.3f}")
+        texts[-1] += f" ({int(stay)} of {part.measured.sizes['run']} nets do not leave)" * bool(stay)
     return decided_by(words, "; ".join(texts)) if words else None
 
 
@@ -189,10 +194,11 @@ def from_law(results):
     words, texts = {}, []
     for form in results.values("form"):
         m = results.select(form=form).measured
-        later, n = int(np.sum(m.time.values > m.from_law.values)), m.sizes["run"]
+        time = np.where(m.time.values == NONE, np.inf, m.time.values)
+        later, n = int(np.sum(time > m.from_law.values)), m.sizes["run"]
         low, high = wilson(later, n)
         words[form] = lies_within(0.3, 0.7, (low + high) / 2, (high - low) / 2)
-        ratio = np.median(m.time.values / m.from_law.values)
+        ratio = np.median(time / m.from_law.values)
         texts.append(
             f"{form}: {later} of {n} later ({low:.0%}–{high:.0%}), median of measured over predicted {ratio:.2f}"
         )
@@ -200,7 +206,9 @@ def from_law(results):
 
 
 def all_leave(results):
-    good = results.measured.time.values != NONE
+    """A net has left where it has learned a twentieth of the target, and goes on to one half."""
+    time, half = results.measured.time.values, results.measured.half_time.values
+    good = (time != NONE) & (half > time)
     return holds_in_share(int(good.sum()), len(good), share_text(int(good.sum()), len(good)), 1.0)
 
 

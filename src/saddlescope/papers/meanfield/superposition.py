@@ -30,7 +30,8 @@ ACTIVATIONS = {"tanh": Tanh(), "sigmoid": Sigmoid(), "erf": Erf()}
 WIDTH, RANK, T = 24, 3, 4.0
 TIMES = np.linspace(0, T, 401)
 PLACES = np.linspace(-1.5, 1.5, 41)
-SPLINE = 1e-7  # a spline through 201 times leaves less of Γ
+SPLINE = 1e-7  # a spline through 401 times leaves less of Γ; that of the limit has 201
+RATES = 1e-6  # Simpson's rule over two saved steps
 ROUNDING = 1e-10
 
 
@@ -118,6 +119,14 @@ def limit_gap(data, phi):
     return float(np.abs(said - flow.Gamma.values).max() / np.abs(flow.Gamma.values).max())
 
 
+def rates_of_kernel(results):
+    """At other places by Eq. 10, and at the data as the sum of a local term, with π, and the rest."""
+    there, here = results.measured.rate_gap.values, results.measured.split_gap.values
+    good = int(np.sum(np.maximum(there, here) <= RATES))
+    text = f"largest gap {there.max():.2g} at other places, {here.max():.2g} at the data, allowed {RATES:g}"
+    return always(good, len(there), f"{share_text(good, len(there))}; {text}")
+
+
 def depends_on_channel(results):
     spread = results.measured.by_channel.values
     good = int(np.sum(spread <= ROUNDING))
@@ -161,18 +170,13 @@ experiment = Experiment(
         ),
         Claim(
             "∂_t f_k = −ξ E[d B_k K(x, X)]: the frozen first layer is a kernel.",
-            "M22, M48, M118 · Eq. 10",
-            all_below("rate_gap", 1e-6, "gap"),
-        ),
-        Claim(
-            "∂_t f_k at the data is a local term, with π_p, and the rest E.",
-            "M56 · Eq. 5",
-            all_below("split_gap", 1e-6, "gap"),
+            "M22, M48, M56, M118 · Eq. 10, and Eq. 5 with π",
+            rates_of_kernel,
         ),
         Claim(
             "∂_t f_k at the data is a local term without π_p, and the rest E.",
             "M56 · Eq. 5, as printed",
-            all_below("printed_split", 1e-6, "gap"),
+            all_below("printed_split", RATES, "gap"),
             note="The local term lacks the factor π_p.",
         ),
         Claim(
