@@ -5,8 +5,12 @@ import pytest
 import xarray as xr
 
 from saddlescope.checks import mean_odd_share
+from saddlescope.claims import CheckResult
 from saddlescope.papers.valleys import _adam, _baseline, _escape, _partials, _published, fig8, valley_or_noise
-from saddlescope.papers.valleys.one_plateau_one_frequency import at_cut, gains, learned_first, one_to_one
+from saddlescope.papers.valleys._draws import decided_by_draws
+from saddlescope.papers.valleys._runs import cannot_refute
+from saddlescope.papers.valleys.one_plateau_one_frequency import at_cut, gains, goes_up, learned_first, one_to_one
+from saddlescope.papers.valleys.schedule_failures import fewer_fail
 from saddlescope.results import Results
 from saddlescope.stages.value import Drop
 from saddlescope.workflows.find import experiment_keys as keys
@@ -82,12 +86,48 @@ def test_extrema_and_bending_of_known_channels():
     assert spread == pytest.approx(0.25, abs=0.01)
 
 
-def test_late_moves_are_those_of_the_last_fifth():
+def test_late_growth_is_that_of_the_spread_over_the_last_fifth():
     at = np.arange(0, 101)
     early = np.stack([np.minimum(at, 50), -np.minimum(at, 50)], axis=1).astype(float)
-    late = np.stack([np.maximum(at - 80, 0) + 1, -np.maximum(at - 80, 0) - 1], axis=1).astype(float)
-    assert fig8.late_move(at, early) == 0
-    assert fig8.late_move(at, late) == pytest.approx(20 / 21)
+    evenly = np.stack([at, -at], axis=1).astype(float)
+    assert fig8.late_growth(at, early) == 1
+    assert fig8.late_growth(at, evenly) == pytest.approx(fig8.EVENLY)
+    assert fig8.late_growth(at, np.stack([101.0 - at, at - 101.0], axis=1)) < 0.1  # it shrinks
+
+
+def grown(growth):
+    runs = len(growth)
+    found = {"growth": growth, "last_loss": np.full(runs, 0.09), "epochs": np.full(runs, 900)}
+    measured = xr.Dataset({name: ("run", values) for name, values in found.items()})
+    return Results(measured, xr.Dataset(coords={"run": range(runs)}))
+
+
+def words_of(found):
+    return found.holds, found.partly, found.unclear
+
+
+def test_spreads_diverge_where_they_grow_and_not_where_they_shrink():
+    scatter = np.exp(0.1 * np.sin(np.arange(12)))
+    assert words_of(fig8.diverges(grown(1.4 * scatter))) == (True, False, False)
+    assert words_of(fig8.diverges(grown(scatter))) == (False, False, False)
+    assert words_of(fig8.diverges(grown(0.6 * scatter))) == (False, False, False)
+    assert words_of(fig8.diverges(grown(np.array([0.5, 3.0, 1.0])))) == (False, False, True)
+    assert words_of(fig8.is_stable()(grown(scatter))) == (True, False, False)
+    assert words_of(fig8.is_stable()(grown(np.tile([0.5, 2.0], 6)))) == (False, False, False)  # though 1 in the mean
+    assert words_of(fig8.is_stable()(grown(np.array([0.9, 1.6, 1.1])))) == (False, False, True)
+
+
+def test_readings_of_the_same_draws_are_not_added():
+    """Two readings of 6 draws are no 12 runs: each is decided for itself, and together a draw counts once."""
+    good, bad, most = np.ones(6), np.zeros(6), np.array([1, 1, 1, 1, 0, 0])
+    found = decided_by_draws({"a": good, "b": most}, "")
+    assert [(c.good, c.n) for c in found.counts] == [(4, 6), (6, 6), (4, 6)]
+    assert words_of(found) == (False, False, True)
+    assert words_of(decided_by_draws({"a": good, "b": good}, "")) == (True, False, False)
+    assert words_of(decided_by_draws({"a": good, "b": bad}, "")) == (False, True, False)
+    assert words_of(decided_by_draws({"a": bad, "b": bad}, "")) == (False, False, False)
+    unknown = decided_by_draws({"a": [1, 1, np.nan], "b": [1, 0, 0]}, "")
+    assert [(c.good, c.n) for c in unknown.counts] == [(1, 2), (2, 2), (1, 3)]
 
 
 def test_what_a_drop_is_made_of():
@@ -156,9 +196,81 @@ def test_published_numbers_must_be_told_from_the_same_in_another_order():
 
     assert found([15, 20, 19, 13, 9], 7) == (True, False, False)
     assert found([9, 13, 19, 20, 15], 11) == (False, False, True)  # though each lies in its interval
-    assert found([40, 20, 50, 13, 9], 7) == (False, True, False)
+    assert found([40, 20, 50, 13, 9], 7) == (False, False, False)  # three in their intervals are no part of the truth
     assert _published.agree(column_of([1, 2], [1, 2], [np.nan, 1])) is None
     assert [_published.allowed(n) for n in (5, 10, 25)] == [1, 2, 3]
+
+
+def test_counts_of_groups_of_different_sizes_are_compared_as_shares():
+    """Totals of 50 to 250 alone would set the order of the counts."""
+    errors, factors, bases = np.ones(30), np.repeat([1, 2], [10, 20]), np.concatenate([np.arange(5)] * 6)
+    measured = xr.Dataset(
+        {"test_error": ("run", errors)},
+        {"factor": ("run", factors), "base": ("run", bases), "bs": ("run", np.zeros(30, int)),
+         "L": ("run", np.zeros(30, int)), "seed": ("run", np.tile(np.repeat([0, 1], 5), 3))},
+    )  # fmt: skip
+    results = Results(measured, xr.Dataset(coords={"run": range(30)}))
+    for factor in (1, 2):
+        assert _published.share_of("failed")(results.select(factor=factor))[0] == 1
+
+
+def test_an_interval_agrees_with_a_number_only_where_it_is_narrow():
+    assert _baseline.tells(76, 47, 96)
+    assert not _baseline.tells(76, 30, 96)
+    assert not _baseline.tells(76, 47, 160)
+
+
+def batches(errors):
+    """Five seeds of five batch sizes with three runs each; `errors` has the seeds, the batches and the runs."""
+    seed, bs, _ = np.indices(errors.shape)
+    axes = {"seed": ("run", seed.ravel()), "bs": ("run", np.array(_baseline.BATCHES)[bs.ravel()])}
+    measured = xr.Dataset({"test_error": ("run", errors.ravel())}, axes)
+    return Results(measured, xr.Dataset(coords={"run": range(errors.size)}))
+
+
+def test_larger_batches_must_do_worse_in_the_mean_over_seeds():
+    scatter = np.exp(np.random.default_rng(0).standard_normal((5, 5, 3)) / 10)
+    worse = np.array([1e-3, 1e-3, 1e-3, 1e-2, 1e-2])[:, None] * np.array([1.0, 1.0, 20.0])
+    assert words_of(_baseline.large_batches_worse(batches(worse * scatter))) == (True, False, False)
+    assert words_of(_baseline.large_batches_worse(batches(worse[::-1] * scatter))) != (True, False, False)
+    alike = np.exp(3 * np.random.default_rng(1).standard_normal((5, 5, 3)))
+    assert words_of(_baseline.large_batches_worse(batches(alike))) == (False, False, True)
+
+
+def test_what_was_run_shorter_refutes_nothing():
+    yes, no = (lambda results, holds=holds: CheckResult(holds, "seen") for holds in (True, False))
+    assert words_of(cannot_refute(yes, "shorter")(None)) == (True, False, False)
+    told = cannot_refute(no, "shorter")(None)
+    assert words_of(told) == (False, False, True)
+    assert told.evidence == "seen; shorter"
+
+
+def gained(*rows):
+    """One run per row of gains, padded as collected runs are."""
+    wide = max(map(len, rows))
+    measured = xr.Dataset({"gain": (("run", "frequency"), [[*row, *[np.nan] * (wide - len(row))] for row in rows])})
+    return Results(measured, xr.Dataset(coords={"run": range(len(rows))}))
+
+
+def test_a_number_goes_up_at_each_frequency_or_only_at_some():
+    up = goes_up("gain")(gained(*[[1.0, 2.0]] * 12))
+    assert words_of(up) == (True, False, False)
+    assert [(c.good, c.n) for c in up.counts] == [(12, 12), (12, 12), (12, 12)]
+    first = goes_up("gain")(gained(*[[1.0, -2.0]] * 12))
+    assert words_of(first) == (False, True, False)
+    assert [(c.good, c.n) for c in first.counts] == [(0, 12), (12, 12), (0, 12)]
+
+
+def failing(halving, fixed):
+    outcome = ["failed"] * halving + ["worked"] * (12 - halving) + ["failed"] * fixed + ["worked"] * (12 - fixed)
+    axes = {"rule": ("run", ["halving"] * 12 + ["fixed"] * 12), "L": ("run", [5] * 24)}
+    return Results(xr.Dataset({"outcome": ("run", outcome)}, axes), xr.Dataset(coords={"run": range(24)}))
+
+
+def test_half_as_many_fail_is_decided_by_the_interval():
+    assert words_of(fewer_fail(failing(12, 1))) == (True, False, False)
+    assert words_of(fewer_fail(failing(12, 5))) == (False, False, True)  # seven of twelve are gone: more than half
+    assert words_of(fewer_fail(failing(12, 12))) == (False, False, False)
 
 
 def test_drops_at_cuts_are_told_from_others():

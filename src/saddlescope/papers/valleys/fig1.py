@@ -129,11 +129,11 @@ experiment = Experiment(
     "the largest fall of the loss; dotted lines bound the interior.",
     claims=(
         Claim("The loss stays on a plateau, drops, and reaches another.", "V1 · Sec. 3",
-              in_most_runs(plateau_drop_plateau, say_drops)),
+              in_most_runs(plateau_drop_plateau, say_drops, by="L")),
         Claim("At each learning-rate cut the loss drops.", "V3 · Fig. 1", falls_at_cuts(lambda m: m.ratio.values),
               note=NOISE),
         Claim("After a cut the fit gains finer oscillations in the interior.", "V4 · Fig. 1",
-              in_most_runs(gains_inside, say_gains),
+              in_most_runs(gains_inside, say_gains, by="L"),
               note="all three frequencies are in the fit before the first cut; a cut lowers the mean error inside and "
               "outside"),
     ),

@@ -35,6 +35,7 @@ from saddlescope.training import SaveAt
 
 PAPERS = "paper_minima_float32"
 FLAT_FROM = 2  # the third layer
+RISES = 0.5  # of the rank correlation with the layer; of 7 layers in any order 12 % exceed it
 
 
 def setting(precision, clip, seed, epochs, L):
@@ -42,7 +43,7 @@ def setting(precision, clip, seed, epochs, L):
 
 
 def rises_by_paper(run):
-    return rises(run[PAPERS].values[-1]) > 0.5
+    return rises(run[PAPERS].values[-1]) > RISES
 
 
 def say_rise(results):

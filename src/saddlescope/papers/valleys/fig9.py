@@ -39,6 +39,7 @@ def spikes(results):
 
 
 def precise(results):
+    """Near machine precision: below the spacing of float32 at 1, the size of the targets."""
     least = results.measured.least_loss.values
     good = int(np.sum(least < 1.2e-7))
     text = f"{share_text(good, least.size)} below 1.2e-7; least loss {listed(results, 'least_loss')}"
@@ -107,7 +108,7 @@ experiment = Experiment(
         Claim("The spikes are symmetric, down then up.", "V28 · Fig. 9", adam.symmetric, only=PLAIN,
               note="a jump rises faster than it falls back"),
         Claim("The loss reaches near machine precision.", "V29 · App. D", precise, only=PLAIN,
-              note="5e-7 after 300,000 epochs, which are residuals of 7e-4"),
+              note="5e-7 after 300,000 epochs: four times the spacing of float32 at 1, with residuals of 7e-4"),
         Claim("The spikes are jumps up from a floor, not dips from a level.", "ours", jumps_up, only=PLAIN,
               note="late jumps follow so closely that the loss is near its floor in a third of the epochs"),
         Claim("The spikes are deep valleys: dips remain in float64 and at a third of the rate.", "V30 · App. D",

@@ -111,13 +111,13 @@ experiment = Experiment(
         Claim(
             "Layer ℓ has about 2ℓ spikes, counted as periods.",
             "V20 · Sec. 3",
-            in_most_runs(two_per_layer(1), say(1)),
+            in_most_runs(two_per_layer(1), say(1), by="L"),
             note="counts rise with the layer, above those of the untrained net, but most stay below ℓ",
         ),
         Claim(
             "Layer ℓ has about 2ℓ spikes, counted as peaks and valleys.",
             "V20 · Sec. 3",
-            in_most_runs(two_per_layer(2), say(2)),
+            in_most_runs(two_per_layer(2), say(2), by="L"),
             note="the last layer of L = 4 and of 6 has about so many; the others have fewer",
         ),
         Claim(

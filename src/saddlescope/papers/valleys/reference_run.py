@@ -3,19 +3,21 @@ initialisations.
 
 The paper names the μ-parameterisation; its numbers fit weights uniform on ±1/√fan-in. Run here are
 those, and Gaussian ones. What counts as "near 1e-3 after several hundred epochs" was fixed before
-the runs: a geometric mean within a factor of three, and a median length between 200 and 1000
-epochs.
+the runs: a geometric mean within a factor of three, and a length between 200 and 1000 epochs. The
+interval of the mean decides, and the number of runs that work after so many epochs. (In the first
+form the mean itself and the median length did, whether runs had worked or not.)
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.checks import holds_in_share
+from saddlescope.checks import holds_in_share, in_most_runs
 from saddlescope.claims import CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE, WIDTH, letters
 from saddlescope.nets import Gaussian, UniformFanIn
 from saddlescope.observables import FullLoss, TestError
+from saddlescope.papers.valleys._outcomes import WORKED
 from saddlescope.papers.valleys._protocol import INIT_WORDS, Name
 from saddlescope.papers.valleys._runs import first_below
 from saddlescope.statistics import mean_of
@@ -24,6 +26,7 @@ from saddlescope.training import on_cut
 error = TestError()
 INITS = {"uniform": UniformFanIn(), "gaussian": Gaussian()}
 NAME = Name.parse("f3_N768_bs4_L3")
+NEAR, HUNDREDS = (1e-3 / 3, 3e-3), (200, 1000)
 
 
 def setting(init, seed):
@@ -35,40 +38,48 @@ def errors(results):
 
 
 def ends_near(results):
-    mean, text = geometric(errors(results))
-    return CheckResult(1e-3 / 3 < mean < 3e-3, text)
+    low, high, text = geometric(errors(results))
+    within, beyond = NEAR[0] < low and high < NEAR[1], high <= NEAR[0] or low >= NEAR[1]
+    return CheckResult(bool(within), text, unclear=not (within or beyond))
 
 
 def geometric(found):
-    """Geometric mean of the test errors, and the sentence about it."""
+    """The interval of the geometric mean of the test errors, and the sentence about it."""
     if not np.isfinite(found).all():
-        return np.inf, "a run diverged"
+        return np.inf, np.inf, "a run diverged"
     mean, half = mean_of(np.log10(found))
     low, high = 10 ** (mean - half), 10 ** (mean + half)
     spread = f" (95 % interval {low:.1e} to {high:.1e}), from {min(found):.1e} to {max(found):.1e}"
-    return 10**mean, f"geometric mean {10**mean:.2e}{spread if len(found) > 1 else ''}"
+    return low, high, f"geometric mean {10**mean:.2e}{spread if len(found) > 1 else ''}"
 
 
-def takes_hundreds(results):
+def works_after_hundreds(run):
+    """A test error below 0.01, after several hundred epochs."""
+    return run[error.name].values[-1] < WORKED and HUNDREDS[0] <= run.sizes["epoch"] <= HUNDREDS[1]
+
+
+def say_length(results):
     length, half = mean_of(results.measured.length.values)
     n, n_half = mean_of([len(m.cuts) for m in results.runs()])
-    median = np.median(results.measured.length.values)
-    text = f"{length:.0f} ± {half:.0f} epochs (median {median:.0f}), {n:.1f} ± {n_half:.1f} cuts".replace(" ± nan", "")
-    return CheckResult(200 <= median <= 1000, text)
+    return f"{length:.0f} ± {half:.0f} epochs, {n:.1f} ± {n_half:.1f} cuts".replace(" ± nan", "")
 
 
 def works(results):
     found = errors(results)
-    good = int(np.sum(found < 0.01))
-    return holds_in_share(good, len(found), f"{good} of {len(found)} below 0.01; {geometric(found)[1]}")
+    good = int(np.sum(found < WORKED))
+    return holds_in_share(good, len(found), f"{good} of {len(found)} below 0.01; {geometric(found)[2]}")
 
 
 def shorter_plateau(results):
-    times = {init: [first_below(m) for m in results.select(init=init).runs()] for init in INITS}
-    if not all(times.values()):
+    """Seed by seed."""
+    times = [{int(m.seed): first_below(m) for m in results.select(init=init).runs()} for init in INITS]
+    both = sorted(set(times[0]) & set(times[1]))
+    if not both:
         return None
-    u, g = np.median(times["uniform"]), np.median(times["gaussian"])
-    return CheckResult(bool(g < u / 2), f"median epochs to a loss of 1.4: gaussian {g:.0f}, uniform {u:.0f}")
+    uniform, gaussian = (np.array([found[seed] for seed in both]) for found in times)
+    good = int(np.sum(gaussian < uniform / 2))
+    text = f"median epochs to a loss of 1.4: gaussian {np.median(gaussian):.0f}, uniform {np.median(uniform):.0f}"
+    return holds_in_share(good, len(both), f"{good} of {len(both)} seeds; {text}")
 
 
 def draw(results):
@@ -97,9 +108,11 @@ experiment = Experiment(
     claims=(
         Claim("With the uniform initialisation the test error ends near 1e-3.", "ours", ends_near,
               only={"init": "uniform"}),
-        Claim("A uniform run takes several hundred epochs.", "ours", takes_hundreds, only={"init": "uniform"}),
+        Claim("A uniform run works after several hundred epochs.", "ours",
+              in_most_runs(works_after_hundreds, say_length), only={"init": "uniform"}),
         Claim("With the Gaussian initialisation the run works as well.", "ours", works, only={"init": "gaussian"}),
-        Claim("A Gaussian run takes several hundred epochs.", "ours", takes_hundreds, only={"init": "gaussian"}),
+        Claim("A Gaussian run works after several hundred epochs.", "ours",
+              in_most_runs(works_after_hundreds, say_length), only={"init": "gaussian"}),
         Claim("Under the Gaussian initialisation the first plateau is less than half as long.", "ours",
               shorter_plateau),
     ),
