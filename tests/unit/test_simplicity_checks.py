@@ -18,7 +18,7 @@ def staircase(*at, steps=600):
 
 
 def results(rows, points, predicted=None):
-    made = [xr.Dataset(row) for row in rows]
+    made = [xr.Dataset(row).set_coords(["saved_step"] if "saved_step" in row else []) for row in rows]
     said = [xr.Dataset(predicted or {})] * len(rows)
     return Results(collect(made, points), collect(said, points))
 
