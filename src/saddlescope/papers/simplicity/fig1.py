@@ -65,8 +65,12 @@ HEADS = (
     "and at the end two heads may share a direction, or a small one be left over."
 )
 VALLEY = (
-    "A draw is not quite round: the best unit has one direction, and the plateau drifts towards it along a valley of "
-    "nearly equal solutions, too slowly for the time there is. On the population all directions are equal."
+    "A draw is not quite round: one direction is best, and the plateau lies in a valley of nearly equal solutions that "
+    "leads to it. On the population all directions are equal."
+)
+RIDGE = (
+    "On a draw the two mirrored minima have unlike losses, up to 5 % apart. The plateau lies near the ridge between "
+    "them, above the better one."
 )
 
 
@@ -74,12 +78,12 @@ def claims_of(panel, only, place="", where=None):
     """Drops, level and widths of a panel; of one on other data than the paper's, ours."""
     name, within = f"{panel} ({NAMES[panel]}){place}", LEVELS[panel]
     more = " or three" * (panel in WIDTHS)
-    valley = VALLEY if panel == "G" and not place else ""
+    why = {"C": RIDGE, "G": VALLEY}.get(panel, "") if not place else ""
     return (
         Claim(f"{name}: the loss drops exactly twice.", where or "S12 · Fig. 1", drops(2), only,
-              note=TIE if panel == "G" else ""),
+              note=TIE if panel == "G" and place else ""),
         Claim(f"{name}: the plateau is the best solution of one unit, to {within:g}.", where or "S13 · Fig. 1",
-              plateau_levels(within), only, note=valley),
+              plateau_levels(within), only, note=why),
         Claim(f"{name}: one effective unit on the plateau, two{more} at the end.", where or "S14 · Fig. 1",
               widths(width, *WIDTHS.get(panel, ((1, 2),))), only, note=HEADS if panel == "F" else ""),
     )  # fmt: skip
