@@ -23,8 +23,12 @@ def results(rows, points, predicted=None):
     return Results(collect(made, points), collect(said, points))
 
 
+def verdict(check, of):
+    return judge([Claim("It is so.", "ours", check)], of)[0]
+
+
 def word(check, of):
-    return judge([Claim("It is so.", "ours", check)], of)[0].word
+    return verdict(check, of).word
 
 
 def saved(loss, **columns):
@@ -56,14 +60,15 @@ def test_a_seed_counts_once_and_all_of_its_steps_must_rise():
     assert word(check, of(lambda k, s: 100 * k + (150 if k == 1 and s % 3 else 0))) == FAILS, (
         "the medians of the ends rise"
     )
-    assert check(of(lambda k, s: 100 * k)).counts[0].n == SEEDS
+    assert verdict(check, of(lambda k, s: 100 * k)).counts[0].n == SEEDS
     assert check(results([{"wait": 1.0}], [{"kappa": 0.0, "seed": 0}])) is None
 
 
 def test_a_seed_without_a_run_at_some_value_is_no_good():
     points = [{"kappa": k, "seed": s} for k in (0.0, 1.0) for s in range(SEEDS) if k == 0 or s == 0]
     found = results([{"wait": p["kappa"]} for p in points], points)
-    assert in_each_seed("kappa", lambda run: float(run.wait), rising, lambda _: "")(found).counts[0].good == 1
+    check = in_each_seed("kappa", lambda run: float(run.wait), rising, lambda _: "")
+    assert verdict(check, found).counts[0].good == 1
 
 
 def test_what_rises():

@@ -169,7 +169,8 @@ def tables(results):
 
 
 def draw(results):
-    return losses_and_weights(results.select(smaller=1), NAMES, columns=3)
+    part = results.select(smaller=1)
+    return losses_and_weights(part if part.measured.sizes["run"] else results, NAMES, columns=3)
 
 
 DROPS = {
