@@ -1,7 +1,7 @@
 """The nets and data of Fig. 1, panel by panel (App. I), with what the paper leaves open.
 
-B: W* = I, or diag(1, ½). B, C and G are trained on the population's moments, F on a draw of P =
-8192, as in the paper. (On a draw G's target is not quite round, and its plateau drifts along a
+B: W* = I, or diag(1, ½). B, C and G are trained on the population's moments, or on a draw of P =
+8192 as in the paper; F on such a draw. (On a draw G's target is not quite round, and its plateau drifts along a
 valley of nearly equal solutions.) F has a 1/N, which the paper's Eq. 69 lacks and without which its
 learning rate is unstable.
 """
@@ -29,15 +29,16 @@ SCALES = {"F": 0.005, "G": 0.005}
 RATES = {"F": 0.02, "G": 0.04}
 
 
-def task(panel):
+def task(panel, samples=None):
+    """The task of a panel: of B, C and G the population, unless a number of samples is given."""
     if panel[0] == "B":
-        return LinearTeacher(((1, 0), (0, 1 if panel == "B" else 0.5)), COVARIANCE)
+        return LinearTeacher(((1, 0), (0, 1 if panel == "B" else 0.5)), COVARIANCE, samples)
     return {
-        "C": lambda: LinearTeacher((tuple(KERNEL_TEACHER),), np.diag([1, 1, 2, 1])),
+        "C": lambda: LinearTeacher((tuple(KERNEL_TEACHER),), np.diag([1, 1, 2, 1]), samples),
         "D": lambda: Points(((1, 0.5), (-1, 2)), ((1,), (-1,))),
         "E": lambda: Points(FOUR_POINTS, (FOUR_POINTS @ KERNEL_TEACHER)[:, None]),
         "F": lambda: InContextRegression((1, 1), 32, SAMPLES),
-        "G": lambda: Teacher(Square(), ((1, 0), (0, 1)), None),
+        "G": lambda: Teacher(Square(), ((1, 0), (0, 1)), samples),
     }[panel]()
 
 
@@ -51,9 +52,9 @@ def net(panel, scale):
     return Units(units, unit, scale)
 
 
-def panel_setting(panel, seed, scale=None, steps=None):
+def panel_setting(panel, seed, scale=None, steps=None, samples=None):
     return Setting(
-        task=task(panel),
+        task=task(panel, samples),
         net=net(panel, SCALES.get(panel, 1e-6) if scale is None else scale),
         optimiser=GradientDescent(RATES.get(panel, 0.01)),
         steps=steps or STEPS[panel],

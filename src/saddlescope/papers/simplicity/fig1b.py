@@ -16,6 +16,7 @@ from saddlescope.figures import WIDTH, learned_panel, letters, loss_panel, weigh
 from saddlescope.nets import linear_units
 from saddlescope.observables import ByRank, EffectiveWidth, LearnedModes, Parameters
 from saddlescope.optimisers import GradientDescent
+from saddlescope.papers.simplicity._groups import of_each
 from saddlescope.setting import Setting
 from saddlescope.tasks import LinearTeacher, Moments
 from saddlescope.theory import DropSchedule, LinearLevels, ReducedWidth
@@ -73,7 +74,7 @@ def draw(results):
     return figure
 
 
-COMMUTE = {"target": "identity", "data": "population"}
+COMMUTE, EACH = {"target": "identity", "data": "population"}, ("target", "data")
 experiment = Experiment(
     title="A linear net learns one direction, waits, then learns the next",
     source="Fig. 1B",
@@ -89,26 +90,28 @@ experiment = Experiment(
     "predicted steps of one half, where modes learn independently. Bottom: its first-layer weights, one "
     "dot per unit.",
     claims=(
-        Claim("The loss drops exactly twice.", "Fig. 1B", drops(2)),
-        Claim("The weights have rank one on the plateau and rank two at the end.", "Fig. 1B", widths(width, (1, 2))),
+        Claim("The loss drops exactly twice.", "Fig. 1B", of_each(drops(2), *EACH)),
+        Claim("The weights have rank one on the plateau and rank two at the end.", "Fig. 1B",
+              of_each(widths(width, (1, 2)), *EACH)),
         # 0.01: what else has grown by then is (ε s)^(1 - s₂/s₁) of the first mode.
         Claim("Before the first drop every unit is aligned with the top singular pair.", "S17 · Section 5.1",
-              error_within(misaligned, 1e-2, "largest 1 - cos of a unit")),
+              of_each(error_within(misaligned, 1e-2, "largest 1 - cos of a unit"), *EACH)),
+        # Ours: Lemma 6 lists all fixed points; which of them is approached Remark 2 leaves open.
         # The plateau relaxes as exp(-4 lr s₁ n) for 600 steps and the next mode's rise is exponentially small: 1e-5.
-        Claim("W* = I: the plateau is the best rank-one fit.", "Lemma 6", plateau_levels(1e-5), only=COMMUTE),
+        Claim("W* = I: the plateau is the best rank-one fit.", "ours", plateau_levels(1e-5), only=COMMUTE),
         Claim(
-            "W* = diag(1, ½): the plateau is the best rank-one fit.", "Lemma 6", plateau_levels(1e-2),
+            "W* = diag(1, ½): the plateau is the best rank-one fit.", "ours", plateau_levels(1e-2),
             only={"target": "diagonal", "data": "population"},
         ),
         # 1 %: the modes' separation is finite, so the second starts to rise before the first is done.
-        Claim("On a draw the plateau lies at the level of the draw's own moments.", "Lemma 6", plateau_levels(1e-2),
-              only={"data": "draw"}),
+        Claim("On a draw the plateau lies at the level of the draw's own moments.", "ours",
+              of_each(plateau_levels(1e-2), "target"), only={"data": "draw"}),
         # 1 %: the logistic is exact for the flow; descent's rate is corrected, its shape near the top is not.
         Claim("W* = I: each mode is half learned when its initial draw says.", "ours", half_strength(learned, 1e-2),
               only=COMMUTE),
         Claim("W* = I: each drop comes when the initial draw says.", "ours", drop_steps(1e-2), only=COMMUTE),
         # What the model leaves out does not grow while its modes grow by 1e6: 1e-6 of the start.
-        Claim("A net as narrow as its modes has the wide net's loss curve.", "S48 · App. C", curve("loss", 1e-6),
-              only={"data": "population"}),
+        Claim("A net as narrow as its modes has the wide net's loss curve.", "S48 · App. C",
+              of_each(curve("loss", 1e-6), "target"), only={"data": "population"}),
     ),
 )  # fmt: skip

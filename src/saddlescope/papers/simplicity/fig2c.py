@@ -147,7 +147,7 @@ def claims_of(spread):
         Claim(f"From weights of size {spread} and rank 1 or 2 the loss falls at once, then drops 3 - r times.",
               "S31 · Fig. 2C", in_most_runs(as_said, drops_by_rank, by="rank"), at(1, 2), note=TWO),
         Claim(f"From weights of size {spread} and rank 1 or 2 the rank grows by one at a time, to three.",
-              "S31 · Fig. 2C", in_most_runs(rank_by_rank), at(1, 2)),
+              "S31 · Fig. 2C", in_most_runs(rank_by_rank, by="rank"), at(1, 2)),
         *(Claim(f"From weights of size {spread} and rank {r} the first fall is exponential.", f"{number} · Fig. 2C",
                 exponential, at(r), note=STEEP) for r, number in ((1, "S31"), (2, "S31"), (3, "S32"))),
         Claim(f"From weights of size {spread} and the rank required the loss falls at once, and the solution has low "

@@ -7,12 +7,13 @@ by one.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.checks import holds_in_share, share_text
-from saddlescope.claims import CheckResult, Claim
+from saddlescope.checks import groups_by, holds_in_share, share_text
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import WIDTH
 from saddlescope.observables import LearnedModes
 from saddlescope.papers.simplicity import _fig2 as fig2
+from saddlescope.papers.simplicity._groups import falling, in_each_seed
 from saddlescope.theory import DropSchedule, LinearLevels
 from saddlescope.training import every
 
@@ -51,13 +52,12 @@ def on_plateaus(run):
     return sum(p.end - p.start for p in run.stages.plateaus if any(p.start < at for at in ends))
 
 
-def less_time(results):
-    """The loss spends fewer steps on plateaus from larger weights, in the median."""
+def median_times(results):
     times = fig2.medians(results, "scale", on_plateaus)
-    if len(times) < 2:
-        return None
-    falling = bool(np.all(np.diff([times[s] for s in sorted(times)]) < 0))
-    return CheckResult(falling, f"steps of the loss on plateaus before its drops, median by ε {fig2.listed(times)}")
+    return f"steps of the loss on plateaus before its drops, median by ε {fig2.listed(times)}"
+
+
+less_time = in_each_seed("scale", on_plateaus, falling, median_times)
 
 
 def waits(run):
@@ -65,23 +65,23 @@ def waits(run):
     return np.diff([0.0, *half_steps(run)])
 
 
-def shorter(results):
-    """Each of the three waits is shorter from larger weights, in the median."""
+def median_waits(results):
     found = [[waits(m) for m in results.select(scale=s).runs()] for s in sorted(results.values("scale"))]
-    if len(found) < 2:
-        return None
     times = dict(zip(sorted(results.values("scale")), np.median(found, axis=1), strict=True))
     counts = {s: [m.stages.n_drops for m in results.select(scale=s).runs()] for s in results.values("scale")}
     drops = "; ".join(f"{s:g}: {np.mean(c):.1f}" for s, c in counts.items())
-    falling = bool(np.all(np.diff(list(times.values()), axis=0) < 0))
     by = "; ".join(f"{s:g}: {', '.join(f'{w:.0f}' for w in wait)}" for s, wait in times.items())
-    return CheckResult(falling, f"steps to half of the first mode, to the next, to the third by ε {by}; drops {drops}")
+    return f"steps to half of the first mode, to the next, to the third, median by ε {by}; drops {drops}"
+
+
+shorter = in_each_seed("scale", waits, falling, median_waits)  # each of the three
 
 
 def in_order(results):
     """The modes are half learned one after the other, at intermediate scales."""
     good = [bool(np.all(np.diff(half_steps(m)) > 0)) for m in results.runs()]
-    return holds_in_share(sum(good), len(good), f"{share_text(sum(good), len(good))}; {half_times(results)}")
+    text = f"{share_text(sum(good), len(good))}; {half_times(results)}"
+    return holds_in_share(sum(good), len(good), text, groups=groups_by(results, "scale", good))
 
 
 def half_times(results):
@@ -109,7 +109,7 @@ experiment = Experiment(
     title="Larger initial weights shorten the plateaus",
     source="Fig. 2D",
     setting=setting,
-    full=dict(scale=SCALES, seed=range(10)),
+    full=dict(scale=SCALES, seed=range(11)),
     quick=dict(scale=(1e-6, 1e-3, 1e-1), seed=range(1)),
     save_at=every(4, STEPS),
     observe=(learned,),

@@ -13,8 +13,8 @@ from itertools import pairwise
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.checks import holds_in_share, share_text
-from saddlescope.claims import CheckResult, Claim
+from saddlescope.checks import decided_by, holds_in_share, share_text
+from saddlescope.claims import FAILS, HOLDS, UNCLEAR, CheckResult, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, WIDTH, letters, shared_legend, thinned
 from saddlescope.nets import DeepUnits, Identity, Neuron, ReLU, Units
@@ -22,6 +22,7 @@ from saddlescope.observables import SingularValues
 from saddlescope.optimisers import GradientDescent
 from saddlescope.papers.simplicity._panels import task
 from saddlescope.setting import Setting
+from saddlescope.statistics import same_share, student
 from saddlescope.training import log_spaced
 
 NETS = {  # hidden dense layers, layers skipped
@@ -55,7 +56,13 @@ def steps(units, net):
 
 
 def first_drop(run):
-    return next((d.at for d in run.stages.drops), np.inf)
+    return drop(run, 0)
+
+
+def drop(run, k):
+    """The step of a drop; infinite without it, or in a run that is not finite."""
+    found = list(run.stages.drops) if run.finite else []
+    return found[k].at if len(found) > k else np.inf
 
 
 def times(results):
@@ -74,27 +81,54 @@ def faster(results):
 
 
 def in_order(found, nets):
-    """Among the nets that were run, each drops before the next, in every pair of seeds."""
-    run = [net for net in nets if net in found]
-    if len(run) < 2:
+    """Each of these nets drops before the next, in every pair of seeds."""
+    if not set(nets) <= set(found):
         return None
-    good = all(found[a].max() < found[b].min() for a, b in pairwise(run))
-    return CheckResult(bool(good), f"median step of the first drop: {listed({k: found[k] for k in run})}")
+    good = all(found[a].max() < found[b].min() for a, b in pairwise(nets))
+    return CheckResult(bool(good), f"median step of the first drop: {listed({k: found[k] for k in nets})}")
 
 
 def alike(skipping, plain):
-    """Median steps of the first drop within a tenth of each other."""
+    """Each drop comes within a tenth of the other net's, by the interval of the ratio of geometric means.
+    A tenth is ours: nets of one layer more or less differ by factors of nine and more."""
 
     def check(results):
-        found = times(results)
-        if not {skipping, plain} <= set(found):
+        if not {skipping, plain} <= set(results.values("net")):
             return None
-        ratio = np.median(found[skipping]) / np.median(found[plain])
-        return CheckResult(
-            bool(0.9 < ratio < 1.1), f"{listed({k: found[k] for k in (skipping, plain)})}; ratio {ratio:.2f}"
-        )
+        words, texts = {}, []
+        for k, name in enumerate(("first drop", "second drop")):
+            pair = [np.array([drop(m, k) for m in results.select(net=net).runs()]) for net in (skipping, plain)]
+            word, text = compared(*pair)
+            if word:
+                words[name] = word
+            texts.append(f"{name} {text}")
+        return decided_by(words, "; ".join(texts))
 
     return check
+
+
+def compared(ours, theirs):
+    """The word on one drop of two nets, empty where neither has it in most runs; and the numbers."""
+    one, two = (t[np.isfinite(t)] for t in (ours, theirs))
+    having = f"in {len(one)} of {len(ours)} and {len(two)} of {len(theirs)} runs"
+    if 2 * len(one) < len(ours) and 2 * len(two) < len(theirs):
+        return "", f"{having}: not compared"
+    if not same_share(len(one), len(ours), len(two), len(theirs)):
+        return FAILS, having
+    if min(len(one), len(two)) < 2:
+        return UNCLEAR, having
+    low, high = ratio_interval(one, two)
+    within, outside = low > 1 / 1.1 and high < 1.1, high < 1 / 1.1 or low > 1.1
+    medians = f"medians {np.median(one):.0f} and {np.median(two):.0f}, ratio {np.median(one) / np.median(two):.2f}"
+    word = HOLDS if within else FAILS if outside else UNCLEAR
+    return word, f"{having}, {medians}; ratio of means {low:.2f} to {high:.2f}"
+
+
+def ratio_interval(one, two):
+    """Of the ratio of two geometric means, at 95 %: Welch's, with the degrees of freedom of the smaller sample."""
+    a, b = np.log(one), np.log(two)
+    half = student(min(len(a), len(b))) * np.sqrt(a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b))
+    return tuple(np.exp(a.mean() - b.mean() + np.array([-half, half])))
 
 
 def skipped(run, names, step):
@@ -105,16 +139,19 @@ def skipped(run, names, step):
 
 
 def skipped_stay_small(when):
-    """The skipped layers have grown by less than a factor of two, at the step that `when` gives of a run."""
+    """The skipped layers have grown by less than a factor of two, at the step that `when` gives of a run. Two is ours:
+    the evidence has what other factors would say."""
 
     def check(results):
         by_net = {net: grown(results.select(net=net), names, when) for net, names in SKIPPED.items()}
         found = np.array([row for rows in by_net.values() for row in rows])
-        if not found.size:
+        if not all(by_net.values()):
             return None
         (low, least), (high, most) = found.min(0), found.max(0)
         good = int(np.sum(found[:, 0] < 2))
-        text = f"grown by a factor of {low:.2g} to {high:.2g}, to {least:.2g} to {most:.2g} of the first layer"
+        others = ", ".join(f"{int(np.sum(found[:, 0] < f))} below {f:g}" for f in (1.5, 3))
+        text = f"grown by a factor of {low:.2g} to {high:.2g}, {others}; "
+        text += f"to {least:.2g} to {most:.2g} of the first layer"
         groups = {net: (sum(g < 2 for g, _ in rows), len(rows)) for net, rows in by_net.items() if rows}
         return holds_in_share(good, len(found), f"{share_text(good, len(found))}; {text}", groups=groups)
 
@@ -122,18 +159,19 @@ def skipped_stay_small(when):
 
 
 def grown(results, names, when):
-    """What is `skipped` in each run that has the step that `when` gives."""
-    return [skipped(m, names, when(m)) for m in results.runs() if np.isfinite(when(m))]
+    """What is `skipped` in each run; infinite in one that is not finite, or lacks the step that `when` gives."""
+    none = np.inf, np.inf
+    return [skipped(m, names, when(m)) if m.finite and np.isfinite(when(m)) else none for m in results.runs()]
 
 
 def two_drops(results):
     """The three nets of four layers wait between two drops."""
-    by_net = {net: [m.stages.n_drops for m in results.select(net=net).runs()] for net in FOUR}
-    counts = [count for found in by_net.values() for count in found]
-    if not counts:
+    by_net = {net: [m.stages.n_drops if m.finite else -1 for m in results.select(net=net).runs()] for net in FOUR}
+    if not all(by_net.values()):
         return None
-    good, text = counts.count(2), f"drops {', '.join(map(str, counts))}"
-    groups = {net: (found.count(2), len(found)) for net, found in by_net.items() if found}
+    counts = [count for found in by_net.values() for count in found]
+    good, text = counts.count(2), f"drops {', '.join('diverged' if c < 0 else str(c) for c in counts)}"
+    groups = {net: (found.count(2), len(found)) for net, found in by_net.items()}
     return holds_in_share(good, len(counts), f"{share_text(good, len(counts))}; {text}", groups=groups)
 
 

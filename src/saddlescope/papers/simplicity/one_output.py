@@ -15,6 +15,7 @@ from saddlescope.figures import BLACK, BLUE, ORANGE, SKY, WIDTH, letters, thinne
 from saddlescope.observables import EffectiveWidth, SingularValues
 from saddlescope.optimisers import GradientDescent
 from saddlescope.papers.simplicity import fig5
+from saddlescope.papers.simplicity._groups import of_each
 from saddlescope.papers.simplicity._panels import task
 from saddlescope.setting import Setting
 from saddlescope.training import every
@@ -112,6 +113,6 @@ experiment = Experiment(
               {"panel": "F", "smaller": SMALLER},
               "in the other runs the first layer has two units on the plateau already, or three at the end"),
         Claim("B (linear convolution, linear), one output: there is no second transition; the loss drops once.", "ours",
-              drops(1), {"panel": "B"}),
+              of_each(drops(1), "smaller"), {"panel": "B"}),
     ),
 )  # fmt: skip

@@ -139,7 +139,7 @@ def is_saddle(name):
 
     def test(run):
         p = run.predicted
-        return "fixed" in p and bool(p.fixed) and float(p[name]) > 1e-12 * float(p.level)
+        return waits(run) and "fixed" in p and bool(p.fixed) and float(p[name]) > 1e-12 * float(p.level)
 
     return test
 
@@ -163,14 +163,19 @@ def kinds_seen(results):
     return by_panel(results, lambda part: ", ".join(kinds(part)))
 
 
+def waits(run):
+    """There is a middle plateau to read."""
+    return "level" in run and float(run.level) > 0  # NaN without one
+
+
 def close(run):
-    return float(run.predicted.distance) < NEAR and bool(run.predicted.fixed)
+    return waits(run) and float(run.predicted.distance) < NEAR and bool(run.predicted.fixed)
 
 
 def far(run):
     """A fixed point was found, and it is not near."""
     p = run.predicted
-    return "fixed" in p and bool(p.fixed) and float(p.distance) > NEAR
+    return waits(run) and "fixed" in p and bool(p.fixed) and float(p.distance) > NEAR
 
 
 def median_distances(results):
@@ -258,7 +263,7 @@ experiment = Experiment(
                 in_most_runs(kind_as_said, distances, by="panel"), {"panel": panels}, note=note)
           for units, equation, panels, note in VISITED),
         Claim("The fixed points visited are not those of Eq. 4.",
-              "S60 · Remark 1", in_most_runs(not_equal_units, distances), PAPER),
+              "S60 · Remark 1", in_most_runs(not_equal_units, distances, by="panel"), PAPER),
         Claim("The embedded fixed points on the way are saddles.", "S6 · Section 3",
               in_most_runs(is_saddle("lower_here"), kinds_seen, by="panel"), PAPER),
         Claim("They are saddles with one silent unit more as well.", "S6 · Section 3",

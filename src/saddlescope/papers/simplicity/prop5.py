@@ -107,7 +107,7 @@ def times_agree(results):
 
 
 def as_printed(results):
-    """Eq. 55 and 56 integrate over v, which must not turn on the way."""
+    """Eq. 55 and 56 integrate over v, which must not turn on the way: or the root in Eq. 56 is of a negative number."""
     theory, solved, flips = (
         np.concatenate([m[n].values for m in results.runs()]) for n in ("theory", "solved", "flips")
     )

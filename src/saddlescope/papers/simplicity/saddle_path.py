@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from saddlescope.checks import always, holds_in_share, share_text
+from saddlescope.checks import always, groups_by, holds_in_share, share_text
 from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLUE, ORANGE, letters, panels, shared_legend
@@ -101,11 +101,13 @@ def arrives(results):
     m, said = results.measured, results.predicted
     near = np.abs(m.end_loss.values - said.end_loss.values) < 1e-3 * m.start_loss.values
     near &= (m.end_gradient.values < 1e-3) & (m.rise.values < 1e-6)
-    good = int(np.sum(near & (m.end_loss.values < m.start_loss.values)))
+    near &= m.end_loss.values < m.start_loss.values
+    good = int(near.sum())
     by = "; ".join(f"{p}, h = {h}: {float(np.median(part.start_loss)):.3g} → {float(np.median(part.end_loss)):.2g}"
                    for p in PANELS for h in (0, 1)
                    if (part := results.select(panel=p, width=h).measured).sizes["run"])  # fmt: skip
-    return holds_in_share(good, len(near), f"{share_text(good, len(near))}; loss {by}")
+    text = f"{share_text(good, len(near))}; loss {by}"
+    return holds_in_share(good, len(near), text, groups=groups_by(results, "panel", near))
 
 
 def draw(results):

@@ -9,11 +9,12 @@ far is it from the nearest level of Lemma 6?
 import matplotlib.pyplot as plt
 import numpy as np
 
-from saddlescope.claims import CheckResult, Claim
+from saddlescope.claims import Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, WIDTH, letters
 from saddlescope.nets import linear_units
 from saddlescope.optimisers import GradientDescent
+from saddlescope.papers.simplicity._groups import in_each_seed, rising
 from saddlescope.papers.simplicity._panels import COVARIANCE
 from saddlescope.setting import Setting
 from saddlescope.tasks import LinearTeacher
@@ -47,26 +48,15 @@ def gaps(results):
     }
 
 
-def by_scale(test):
-    """test(median distances, from the smallest ε to the largest)."""
-
-    def check(results):
-        found = gaps(results)
-        if len(found) < 2:
-            return None
-        text = ", ".join(f"ε = {s:g}: {g:.2%}" for s, g in found.items())
-        return CheckResult(bool(test(list(found.values()))), f"median distance from the nearest level, {text}")
-
-    return check
+def median_gaps(results):
+    by = ", ".join(f"ε = {s:g}: {g:.2%}" for s, g in gaps(results).items())
+    return f"median distance from the nearest level, {by}"
 
 
 def off_any_level(distances):
+    """From the largest ε more than 3 % off, from the smallest less than a tenth of that: a level is met to 1 % in
+    `simplicity.fig1b`, so that the one is clearly off and the other clearly on."""
     return distances[-1] > 0.03 and distances[0] < 0.003
-
-
-def farther(distances):
-    """The distance grows with every step of ε."""
-    return np.all(np.diff(distances) > 0)
 
 
 def draw(results):
@@ -91,7 +81,7 @@ experiment = Experiment(
     title="A plateau whose loss is not that of any fixed point (Lemma 6)",
     source="our own, on Lemma 6",
     setting=setting,
-    full=dict(scale=SCALES, seed=range(10)),
+    full=dict(scale=SCALES, seed=range(20)),
     quick=dict(scale=(1e-8, 1e-3), seed=range(1)),
     predict=(AllLinearLevels(),),
     draw=draw,
@@ -100,8 +90,8 @@ experiment = Experiment(
     "nearest such level.",
     claims=(
         Claim("From larger weights the plateau lies at no level of Lemma 6, from smaller ones at one.", "ours",
-              by_scale(off_any_level)),
+              in_each_seed("scale", gap, off_any_level, median_gaps)),
         Claim("The larger the initial weights, the less closely a saddle is approached.", "S63 · Section 6",
-              by_scale(farther)),
+              in_each_seed("scale", gap, rising, median_gaps)),
     ),
 )  # fmt: skip

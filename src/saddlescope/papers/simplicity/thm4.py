@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.linalg import expm
 
-from saddlescope.checks import always, holds_in_share, share_text
+from saddlescope.checks import always, groups_by, holds_in_share, share_text
 from saddlescope.claims import ALWAYS, MOST, Claim
 from saddlescope.experiment import Experiment
 from saddlescope.figures import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, WIDTH, letters, shared_legend
@@ -117,7 +117,7 @@ def slope_within(limit, share):
         good = int(np.sum(gap <= limit))
         said = ", ".join(f"{e:.3g}" for e in sorted(set(predicted.round(6))))
         text = f"{share_text(good, len(gap))}; predicted {said}, largest gap {gap.max():.1e}, allowed {limit:g}"
-        return holds_in_share(good, len(gap), text, share)
+        return holds_in_share(good, len(gap), text, share, groups_by(results, "values", gap <= limit))
 
     return check
 

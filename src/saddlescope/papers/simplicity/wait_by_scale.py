@@ -65,9 +65,9 @@ def inverse(results):
     if len(results.values("scale")) < 3:
         return None
     scales, found = rows_of(results.measured.first_drop.values, results)
-    slopes = np.array([np.polyfit(np.log(scales), np.log(row), 1)[0] for row in found])
+    slopes = np.array([np.polyfit(np.log(scales), np.log(row), 1)[0] if np.all(row > 0) else np.nan for row in found])
     good = int(np.sum(np.abs(slopes + 1) < 0.02))
-    text = f"slopes {slopes.min():.3f} to {slopes.max():.3f}, said -1, allowed 0.02"
+    text = f"slopes {np.nanmin(slopes):.3f} to {np.nanmax(slopes):.3f}, said -1, allowed 0.02"
     return holds_in_share(good, len(slopes), f"{share_text(good, len(slopes))}; {text}")
 
 
