@@ -129,8 +129,8 @@ def kept(results):
 def draw(results):
     figure, ax = plt.subplots(figsize=(0.75 * WIDTH, 3.2))
     for case in (c for c in results.values("case") if c != "independent"):
-        widths, ratios = means(results.select(case=case), "ratio", "n")
-        ax.loglog(widths, ratios, "o-", ms=4, lw=1, label=NAMES[case])
+        ax.loglog(*means(results.select(case=case), "ratio", "n"), "o-", ms=4, lw=1, label=NAMES[case])
+    widths = np.unique(results.measured.n.values).astype(float)
     ax.loglog(widths, 8 * widths**-0.5, color=BLACK, ls="--", lw=0.8, label="slope −1/2")
     ax.set(xlabel="width n", ylabel="size of the log-ratio of two channels at the end")
     ax.legend(title=f"mean of {NETS * len(results.values('seed'))} nets", loc="upper left", bbox_to_anchor=(1.02, 1))
