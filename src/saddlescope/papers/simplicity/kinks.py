@@ -108,8 +108,9 @@ def draw(results):
         for values, colour, word in zip(m["map"].values, (BLUE, ORANGE), ("middle plateau", "end"), strict=True):
             ax.plot(degrees, values, color=colour, label=word)
         ax.axhline(0, color=BLACK, lw=0.4)
-        ax.set(title=NAMES[p], xlabel="angle of the input (degrees)", xticks=(0, 180, 360))
+        ax.set(title=NAMES[p], xticks=(0, 180, 360))
     axes[0, 0].set_ylabel("output of the net")
+    figure.supxlabel("angle of the input (degrees)", fontsize="medium")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     letters(axes[0])
     return figure
