@@ -64,11 +64,7 @@ def missing(keys, scale, root) -> list[str]:
 
 
 def keep(key, scale, folder, root):
-    target = verdicts_file(key, scale, root)
-    target.parent.mkdir(exist_ok=True)
-    shutil.copy(folder / "verdicts.json", target)
-    if root == ROOT:
-        sum_up()
+    """The verdicts come last: a record that was stopped before is missing, and made again."""
     if scale == "full":
         results = root / "results" / key
         shutil.rmtree(results, ignore_errors=True)
@@ -77,6 +73,11 @@ def keep(key, scale, folder, root):
             shutil.copy(folder / file, results / file)
         made, _ = load_with_facts(folder)
         save_results(results / JUDGED, sufficient(find_experiment(key).claims, made), key=key, scale=scale)
+    target = verdicts_file(key, scale, root)
+    target.parent.mkdir(exist_ok=True)
+    shutil.copy(folder / "verdicts.json", target)
+    if root == ROOT:
+        sum_up()
 
 
 def sum_up():

@@ -124,7 +124,7 @@ experiment = Experiment(
     claims=(
         Claim("Low frequencies (m = 0.3, 0.6) end at a test error near 1e-6 to 1e-5.", "V44 · C.8",
               ends(lambda e: e < NEAR, "below 1e-4", "m"), only={"m": LOW},
-              note="at m = 0.3 all do, at each depth; at m = 0.6 one of eleven, at rank 10, when the rate is below 1e-6"),
+              note="at m = 0.3 all do, at each depth; at m = 0.6 one of eleven does, when the rate is below 1e-6"),
         Claim("High frequencies (m = 1.5) do not converge.", "V45 · C.8",
               ends(lambda e: ~(e < WORKED), "at 0.01 or more", "L"), only={"m": HIGH}),
         Claim("A very deep net (L = 56) blows up at m = 5.", "V46 · C.8", blows_up, only={"L": DEEP},
