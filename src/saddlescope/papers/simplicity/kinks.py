@@ -108,9 +108,8 @@ def draw(results):
         for values, colour, word in zip(m["map"].values, (BLUE, ORANGE), ("middle plateau", "end"), strict=True):
             ax.plot(degrees, values, color=colour, label=word)
         ax.axhline(0, color=BLACK, lw=0.4)
-        ax.set(title=NAMES[p], xticks=(0, 180, 360))
+        ax.set(title=NAMES[p], xlabel="angle (degrees)", xticks=(0, 180, 360))
     axes[0, 0].set_ylabel("output of the net")
-    figure.supxlabel("angle of the input (degrees)", fontsize="medium")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     letters(axes[0])
     return figure
@@ -127,8 +126,8 @@ experiment = Experiment(
     observe=(Parameters(),),
     analyse=analyse,
     draw=draw,
-    drawn="The map of the first seed around the unit circle (of the first two inputs), on the middle plateau and at "
-    "the end. Between kinks it is a sine.",
+    drawn="The map of the first seed, by the angle of the input on the unit circle of the first two inputs, on the "
+    "middle plateau and at the end. Between kinks it is a sine.",
     claims=(
         Claim("Two-layer ReLU nets have a map of one kink on the plateau, and of two at the end.", "S67 · Abstract",
               in_most_runs(grows, counted, by="panel"), {"panel": RELU}),
