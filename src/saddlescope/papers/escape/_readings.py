@@ -32,7 +32,6 @@ def reading(run, made=None) -> dict:
 
 
 def _on_plateau(run, rest, values, times):
-    during = ratios(values[rest.during])
     return {
         "rested": True,
         "left": bool(rest.left),
@@ -42,8 +41,6 @@ def _on_plateau(run, rest, values, times):
         "rest_time": times[rest.at],
         "rest_values": (("layer", "value"), values[rest.at]),
         "after_values": (("layer", "value"), values[after_rest(run, rest)]),
-        "first_ratio": (("layer",), during[0]),
-        "most_ratio": (("layer",), during.max(axis=0)),
     }
 
 
